@@ -47,14 +47,14 @@ def curve(
     runs = _runs(log, run, asked, reading)
     if out and len(runs) > 1:
         raise InputError(f"--out draws one run; name it with --run: {listed([name for name, _ in runs], 5)}")
-    fits = {str(name): _fit(of, asked) for name, of in runs}
-    results = {name: {"loss": _forecast(fit, asked)} for name, fit in fits.items()}
+    forecasts = {str(name): _forecast(of, asked) for name, of in runs}
+    fits = {name: fit for name, (fit, _) in forecasts.items()}
     if out:
         from ..plots import plot_curve
 
         fit = next(iter(fits.values()))
         write(plot_curve(fit, end, schedule=schedule, seed=seed).figure, out)
-    tables.print_parts(results, fits, reading.json)
+    tables.print_parts({name: {"loss": table} for name, (_, table) in forecasts.items()}, fits, reading.json)
     tables.print_written(out)
 
 
@@ -73,16 +73,13 @@ def _runs(log, run, asked, reading):
     return [(name, table[table["run"] == name]) for name in names if run in (None, name)]
 
 
-def _fit(readings, asked):
+def _forecast(readings, asked):
+    """Return the fit of the readings of a run, and the table of its forecast."""
     from ..inference import fit
-
-    return fit("curve", readings, seed=asked["seed"], check=False)
-
-
-def _forecast(fit, asked):
     from ..inference.curves import forecast
 
-    return forecast(fit, **asked)
+    fitted = fit("curve", readings, seed=asked["seed"], check=False)
+    return fitted, forecast(fitted, **asked)
 
 
 def _watch(log, run, asked, reading):
@@ -125,6 +122,6 @@ def _outlook(readings, asked):
 
     if _has_ended(readings, asked):
         return "the run has ended"
-    row = _forecast(_fit(readings, asked), asked).loc["at the end"]
+    row = _forecast(readings, asked)[1].loc["at the end"]
     chance = f", P(below {asked['below']:g}) {probability(row['p_below'])}" if asked["below"] else ""
     return f"{plain(row, '{:.3f}')} at the end{chance}"

@@ -1,10 +1,12 @@
 """The command ``fit``: a law fitted to a table, checked, and saved."""
 
+import warnings
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
+from ..errors import DiagnosticWarning
 from . import options, parsing, tables
 from .show import print_next
 
@@ -38,7 +40,9 @@ def fit(
     showing = tables.interactive(fitting.json)
     names = ["fit", "answer", "rivals", "entry" if fitting.json else "besides"]
     with Stages(names, False, law=origins(chosen, table), **settings) as stage:
-        with tables.verdict_later(unless=fitting.json):
+        with warnings.catch_warnings():
+            if not fitting.json:  # the check of the chains is printed with the result
+                warnings.simplefilter("ignore", DiagnosticWarning)
             fitted = stage("fit", lambda: _fitted(chosen, table, showing, settings))
         of = {law: fitted}
         answer = stage("answer", lambda: _answer(fitted, showing), of=of)
@@ -46,7 +50,7 @@ def fit(
             print(answer, flush=True)
         others = stage("rivals", lambda: _rivals(fitted, out, fitting.seed, showing), of=of) if wider else {}
         if fitting.json:
-            entry = stage("entry", lambda: _entry(fitted, fitting.seed), of=of)
+            entry = stage("entry", lambda: results.fit_entry(fitted, seed=fitting.seed), of=of)
         else:
             tables.print_sentences(stage("besides", lambda: list(_besides(answer, fitted)), of=of, wider=wider))
     if out:
@@ -93,12 +97,6 @@ def _rivals(fitted, out, seed, showing):
         others = fitted.wider_laws(most=2, seed=seed, progress=showing)
         return {"alternatives": list(others), "suggestion": others.suggestion}
     return {}
-
-
-def _entry(fitted, seed):
-    from ..reports.entries import fit_entry
-
-    return fit_entry(fitted, seed=seed)
 
 
 def _besides(answer, fitted):

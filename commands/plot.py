@@ -47,7 +47,7 @@ def plot(
     json: options.Json = False,
 ):
     """Draw a figure of fits. Its finding and its caption are printed."""
-    from ..datasets.files import check_writable
+    from ..datasets.files import check_writable, written_whole
     from ..datasets.printed import Text
     from ..datasets.wording import check_choice
     from ..plots.with_matplotlib import FORMATS, check_format, write
@@ -62,7 +62,8 @@ def plot(
     chosen |= {} if name in WITHOUT_LEVEL or level is None else {"level": level}
     figure = _drawn(name, files, chosen, out.suffix.lower() == HTML, json)
     if out.suffix.lower() == HTML:
-        _write_html(figure, out)
+        with written_whole(out, parents=False) as partial:
+            partial.write_text(figure.to_html(include_plotlyjs="cdn"), encoding="utf-8")
     else:
         write(figure.figure, out)
     if json:
@@ -114,10 +115,3 @@ def _drawn(name, files, chosen, html, json):
     if html:
         return draw(subject, backend="plotly", **chosen)
     return draw(subject, ax=Figure(figsize=(WIDTH, 4.2), layout="constrained").subplots(), **chosen)
-
-
-def _write_html(figure, path):
-    from ..datasets.files import written_whole
-
-    with written_whole(path, parents=False) as partial:
-        partial.write_text(figure.to_html(include_plotlyjs="cdn"), encoding="utf-8")

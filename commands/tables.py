@@ -2,8 +2,6 @@
 
 import math
 import sys
-import warnings
-from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import DiagnosticWarning, InputError, SizeNote, TableNote, TableWarning
@@ -55,15 +53,6 @@ def number(x, form=".4g"):
     return x if isinstance(x, str) else "-" if x is None or not math.isfinite(x) else format(x, form)
 
 
-@contextmanager
-def verdict_later(*, unless):
-    """Suppress the warning that chains did not converge, since the result is printed with this check."""
-    with warnings.catch_warnings():
-        if not unless:
-            warnings.simplefilter("ignore", DiagnosticWarning)
-        yield
-
-
 def print_json(document):
     """Print one JSON document to standard output."""
     from ..reports import results
@@ -74,14 +63,7 @@ def print_json(document):
 def print_parts(parts_of, fits, json, **more):
     """Print tables of intervals of each fit, or one JSON document; what holds of a fit is printed once.
 
-    Parameters
-    ----------
-    parts_of : dict of str to dict of str to IntervalTable
-        By fit and name.
-    fits : dict of str to Fit
-    json : bool
-    **more
-        Entries of the document of each fit.
+    `parts_of` has tables by fit and name, and `more` entries of the document of each fit.
     """
     from ..datasets.printed import Text
     from ..inference.standing import lines

@@ -148,11 +148,9 @@ class SweepCommand(Command):
             return
         for table, rows in keys.groupby("table", sort=False):
             with formatter.section(f"{table} of FILE.toml" if table else "FILE.toml"):
-                formatter.write_dl([(_key(row), f"{row.meaning} Takes {row.takes}.") for row in rows.itertuples()])
-
-
-def _key(row):
-    return f"{row.key} (needed)" if row.default == "needed" else f"{row.key} = {row.default}"
+                given = [" (needed)" if default == "needed" else f" = {default}" for default in rows["default"]]
+                texts = [f"{row.meaning} Takes {row.takes}." for row in rows.itertuples()]
+                formatter.write_dl(list(zip(rows["key"] + given, texts, strict=True)))
 
 
 def _run(training, file, preset, options, *, accuracies=None):

@@ -19,7 +19,7 @@ from bayescaling import __version__
 from bayescaling.reports import optimum
 from bayescaling.reports.cache.whole import CLAIMS
 from bayescaling.reports.html.illustrations import in_light
-from bayescaling.reports.pages.front.quote import not_quotable, quotable
+from bayescaling.reports.pages.front.page import not_quotable, quotable
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"

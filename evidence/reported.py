@@ -8,16 +8,15 @@ import numpy as np
 from bayescaling.inference import intervals
 from bayescaling.inference.comparison.weights import sum_error
 from bayescaling.reports.cache.stages import Stages
-from bayescaling.reports.entries import fit_entry
 from bayescaling.reports.laws import CHINCHILLA, LAWS, NOISES, SPECIFICATIONS_STUDY
 from bayescaling.reports.pages import PAGES
-from bayescaling.reports.pages.arithmetic.analysis import ABACUS, BEYOND, accuracies, shown_in_training
-from bayescaling.reports.pages.arithmetic.analysis import MAIN as MAIN_OF_LENGTHS
-from bayescaling.reports.pages.arithmetic.analysis import TABLE as COUNTS
-from bayescaling.reports.pages.corpora import analysis as corpora
+from bayescaling.reports.pages.arithmetic.page import ABACUS, BEYOND, accuracies, shown_in_training
+from bayescaling.reports.pages.arithmetic.page import MAIN as MAIN_OF_LENGTHS
+from bayescaling.reports.pages.arithmetic.page import TABLE as COUNTS
+from bayescaling.reports.pages.corpora import page as corpora
 from bayescaling.reports.pages.progress import specifications as progress
-from bayescaling.reports.pages.since import analysis as since
-from bayescaling.reports.results import calibration_entry, comparison_document
+from bayescaling.reports.pages.since import page as since
+from bayescaling.reports.results import calibration_entry, comparison_document, fit_entry
 from study import Study, laws_of
 
 RUNS, CORPORA = "chinchilla_runs", "overtraining_runs"

@@ -19,8 +19,8 @@ from bayescaling.inference.comparison.scoring import crps
 from bayescaling.inference.comparison.weights import sum_error
 from bayescaling.inference.points.item_response import fit_item_response
 from bayescaling.inference.workers import mapped
-from bayescaling.reports.pages.since.analysis import LAWS
-from bayescaling.reports.pages.since.periods import BREAK, LINEAR, periods
+from bayescaling.reports.pages.since.forms import BREAK, LINEAR, periods
+from bayescaling.reports.pages.since.page import LAWS
 from bayescaling.reports.results import calibration_entry
 from scipy.stats import t as student
 from study import Study, copies, laws_of, selected

@@ -12,9 +12,8 @@ from bayescaling.inference.checks.chains import PARETO_K_LIMIT
 from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.comparison.weights import stacking, sum_error
 from bayescaling.models.trends import EARLIER, LATER
-from bayescaling.reports.pages.since.analysis import gain_entries, name_of_fit
-from bayescaling.reports.pages.since.forms import PLAIN, best_form
-from bayescaling.reports.pages.since.periods import BREAK, LINEAR
+from bayescaling.reports.pages.since.forms import BREAK, LINEAR, PLAIN, best_form
+from bayescaling.reports.pages.since.page import gain_entries, name_of_fit
 from bayescaling.reports.results import records
 from since import REASONING, of_later_models
 from study import Study, laws_of, selected

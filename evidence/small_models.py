@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from bayescaling.inference import intervals
 from bayescaling.inference.comparison.weights import sum_error
-from bayescaling.reports.pages.small_lm import analysis
+from bayescaling.reports.pages.small_lm import page
 from study import Study
 from study import copies as calibrate_copies
 
@@ -21,17 +21,17 @@ RATES, ONE_RATES = "best rates for the three smallest sizes", (0.003, 0.01, 0.03
 LOWER = 0.01  # nats that a better learning rate could gain
 QUICK = {"seed": 1, "draws": 300, "tune": 400, "chains": 2, "target_accept": 0.95}
 OF_COPIES = ("truth", "bias", "bias_se", "coverage_90")
-COPIED = (analysis.COUPLED, SMALLEST, LARGEST, SECOND_HALF)  # changes of which copies are simulated
+COPIED = (page.COUPLED, SMALLEST, LARGEST, SECOND_HALF)  # changes of which copies are simulated
 
 
 def _tables():
     """Return the table of each scheme."""
-    return analysis.tables_of_schemes(bs.load("small_lm_runs"))[0]
+    return page.tables_of_schemes(bs.load("small_lm_runs"))[0]
 
 
 def coverage(parts, *, simulations, draws, tune, **options):
     """Fit the law to tables simulated from the medians of its fit to one scheme."""
-    table = _tables()[analysis.MAIN]
+    table = _tables()[page.MAIN]
     fitted = parts.fit("fit", lambda: bs.fit(LAW, table, **options))
     options |= {"simulations": simulations, "draws": draws, "tune": tune, "out": parts.path("tables.nc")}
     table_of_coverage = calibrate_copies(fitted, table, **options).table()
@@ -41,15 +41,15 @@ def coverage(parts, *, simulations, draws, tune, **options):
 
 def _changes():
     """Return the law and the table of each change of the coupled law, and of the law as reported, by scheme."""
-    tables, laws = analysis.tables_of_schemes(bs.load("small_lm_runs"))
+    tables, laws = page.tables_of_schemes(bs.load("small_lm_runs"))
     changes = {}
     for scheme, rows in tables.items():
         law = bs.laws.Coupled(run_effects=laws[scheme].run_effects, size_effects=False)
         sizes, source = rows["parameters"], rows.attrs["source"]
         lower = rows["loss"] - LOWER * (sizes == sizes.max())
         of_scheme = {
-            analysis.COUPLED: (law, rows),
-            analysis.REPORTED: (laws[scheme], rows),
+            page.COUPLED: (law, rows),
+            page.REPORTED: (laws[scheme], rows),
             "offsets": (bs.laws.Offsets(**law.options), rows),
             "normal noise": (replace(law, noise="normal"), rows),
             "one sigma": (replace(law, scatter="one"), rows),
@@ -59,13 +59,13 @@ def _changes():
             f"largest size {LOWER} nats lower": (law, rows.assign(loss=lower)),
         }
         if not law.run_effects:
-            of_scheme[analysis.NO_EFFECTS] = bs.laws.Chinchilla(size_effects=False), rows
+            of_scheme[page.NO_EFFECTS] = bs.laws.Chinchilla(size_effects=False), rows
             of_scheme["effects of sizes"] = bs.laws.Coupled(size_effects=True), rows
         for name, (changed_law, some) in of_scheme.items():
             table = some.reset_index(drop=True)
             table.attrs["source"] = source if some is rows else f"{source}, {name}"
             changes[scheme, name] = changed_law, table
-    changes[analysis.ONE_RATE, RATES] = changes[analysis.ONE_RATE, analysis.COUPLED][0], with_best_rates(tables, 3)
+    changes[page.ONE_RATE, RATES] = changes[page.ONE_RATE, page.COUPLED][0], with_best_rates(tables, 3)
     runs = bs.load("small_lm_rates")
     best = runs.groupby(["parameters", "tokens"])["loss"].transform("min") == runs["loss"]
     at_one = {f"rate {rate:g} for all sizes": runs["learning_rate_peak"] == rate for rate in ONE_RATES}
@@ -84,14 +84,14 @@ def second_half(rows):
 
 def with_best_rates(tables, count):
     """Take the runs of the smallest sizes from the scheme of best rates, those of the others from that of one rate."""
-    smallest = sorted(tables[analysis.ONE_RATE]["parameters"].unique())[:count]
+    smallest = sorted(tables[page.ONE_RATE]["parameters"].unique())[:count]
     parts = [
-        rows[rows["parameters"].isin(smallest) == (scheme == analysis.BEST_RATE)]
+        rows[rows["parameters"].isin(smallest) == (scheme == page.BEST_RATE)]
         for scheme, rows in tables.items()
-        if scheme in (analysis.ONE_RATE, analysis.BEST_RATE)
+        if scheme in (page.ONE_RATE, page.BEST_RATE)
     ]
     table = pd.concat(parts, ignore_index=True)
-    table.attrs["source"] = f"small_lm_runs, {analysis.ONE_RATE} and {analysis.BEST_RATE}"
+    table.attrs["source"] = f"small_lm_runs, {page.ONE_RATE} and {page.BEST_RATE}"
     return table
 
 
@@ -101,16 +101,16 @@ def changed(parts, *, copies, copy, **options):
     for of, (law, rows) in _changes().items():
         name = ", ".join(of)
         fit = parts.fit(name, lambda law=law, rows=rows: bs.fit(law, rows, **options))
-        entries[name] = analysis.compared_floor(fit, float(rows["irreducible_loss"].iloc[0])) | {
+        entries[name] = page.compared_floor(fit, float(rows["irreducible_loss"].iloc[0])) | {
             "ok": fit.diagnostics["ok"]
         }
         if of[1] in COPIED:
             out = parts.path(f"{name}, copies.nc")
             E = intervals.entries(calibrate_copies(fit, rows, simulations=copies, out=out, **copy).table())["E"]
             entries[name]["copies"] = {"simulations": copies} | {key: E[key] for key in OF_COPIES}
-        if of[1] in (analysis.COUPLED, analysis.REPORTED):
+        if of[1] in (page.COUPLED, page.REPORTED):
             elpd[of] = fit.loo().elpd_i.values
-    differences = {scheme: elpd[scheme, analysis.COUPLED] - elpd[scheme, analysis.REPORTED] for scheme in _tables()}
+    differences = {scheme: elpd[scheme, page.COUPLED] - elpd[scheme, page.REPORTED] for scheme in _tables()}
     return {
         "changed": entries,
         "coupled_elpd": {
@@ -121,17 +121,17 @@ def changed(parts, *, copies, copy, **options):
 
 def _with_runs_of_chinchilla():
     """Return the runs of the main scheme and those of Chinchilla, by corpus."""
-    corpora = {"chinchilla": bs.load("chinchilla_runs"), "small models": _tables()[analysis.MAIN]}
+    corpora = {"chinchilla": bs.load("chinchilla_runs"), "small models": _tables()[page.MAIN]}
     parts = [runs[list(WEIGHTED.needed)].assign(corpus=name) for name, runs in corpora.items()]
     table = pd.concat(parts, ignore_index=True)
-    table.attrs["source"] = f"chinchilla_runs and small_lm_runs, {analysis.MAIN}"
+    table.attrs["source"] = f"chinchilla_runs and small_lm_runs, {page.MAIN}"
     return table
 
 
 def omega(parts, *, seed, target_accept):
     """Fit what a parameter of the embeddings weighs, on the small models and together with Chinchilla's runs."""
     fits = {
-        "these runs": bs.fit(WEIGHTED, _tables()[analysis.MAIN], seed=seed, target_accept=target_accept),
+        "these runs": bs.fit(WEIGHTED, _tables()[page.MAIN], seed=seed, target_accept=target_accept),
         # Groups want smaller steps, and smaller yet where draws diverge.
         "with Chinchilla's runs": bs.fit(TOGETHER, _with_runs_of_chinchilla(), seed=seed),
     }
@@ -158,13 +158,13 @@ STUDIES = {
     "small_models_omega": Study(
         "what an embedding parameter weighs, on small language models",
         omega,
-        lambda: [(WEIGHTED, _tables()[analysis.MAIN]), (TOGETHER, _with_runs_of_chinchilla())],
-        {"seed": 1, "target_accept": analysis.TARGET_ACCEPT},
+        lambda: [(WEIGHTED, _tables()[page.MAIN]), (TOGETHER, _with_runs_of_chinchilla())],
+        {"seed": 1, "target_accept": page.TARGET_ACCEPT},
     ),
     "small_models_coverage": Study(
         "whether intervals of the Chinchilla law cover on small language models",
         coverage,
-        lambda: [(LAW, _tables()[analysis.MAIN])],
-        {"seed": 1, "simulations": 100, "draws": 500, "tune": 500, "target_accept": analysis.TARGET_ACCEPT},
+        lambda: [(LAW, _tables()[page.MAIN])],
+        {"seed": 1, "simulations": 100, "draws": 500, "tune": 500, "target_accept": page.TARGET_ACCEPT},
     ),
 }

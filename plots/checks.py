@@ -16,12 +16,10 @@ from ..inference.checks.verdict import percent as share
 from ..inference.quoted import quote_draws
 from ..inference.words import borne, symbols
 from ..models.draws import DRAWS
-from .density import density_layers, density_within
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame
-from .published import chinchilla_estimates, wanted
 from .runs import COMPUTE, run_sizes
-from .shared import check_level, ends, in_words, named_fits, percent, with_looks
+from .shared import check_level, chinchilla_estimates, ends, in_words, named_fits, percent, wanted, with_looks
 from .style import BLUE, GREY, OUTER, RED, Look, look_of
 
 if TYPE_CHECKING:
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
 
     from ..inference.fitted import Fit
 
+LEAST_DRAWS = 50  # of a prior inside a picture, below which no density is drawn
 EXPONENT = "exponent_parameters"
 PRIOR_DRAWS = 20_000
 OF_LOSS = ("E", "A", "B")  # constants that depend on the corpus and on how tokens are counted
@@ -36,6 +35,35 @@ NAMES = {EXPONENT: "Exponent of the best size in compute", "E": "Irreducible los
 RESIDUALS = {"compute": COMPUTE, "parameters": Axis("Parameters N", "size", log=True),
              "tokens": Axis("Training tokens D", "size", log=True),
              "tokens_per_parameter": Axis("Tokens per parameter D/N", log=True)}  # fmt: skip
+
+
+def density_layers(name, draws, look, level):
+    """Return layers of a density over the central 99.8% of draws, and the low end, median and high end of its shade."""
+    from scipy.stats import gaussian_kde
+
+    values = np.ravel(draws)
+    grid = np.linspace(*np.quantile(values, [0.001, 0.999]), 160)
+    height = gaussian_kde(values)(grid)
+    three = ends(draws, level)
+    inside = (grid >= three[0]) & (grid <= three[2])
+    shade = frame(x=grid[inside], low=0.0, high=height[inside])
+    band = Layer("band", f"{name}, {percent(level)}", shade, look, False, opacity=OUTER)
+    return [band, Layer("line", name, frame(x=grid, y=height), look)], three
+
+
+def density_within(draws, low, high):
+    """Return the grid and density of draws between two ends, which may hold a small share of them.
+
+    Draws far outside do not widen the kernel. None where fewer than 50 draws lie near.
+    """
+    from scipy.stats import gaussian_kde
+
+    values = np.ravel(draws)
+    near = values[(values >= low - (high - low)) & (values <= high + (high - low))]
+    if len(near) < LEAST_DRAWS or not near.std() > 0:
+        return None
+    grid = np.linspace(low, high, 80)
+    return grid, gaussian_kde(near)(grid) * len(near) / len(values)
 
 
 @figure

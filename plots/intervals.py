@@ -102,17 +102,8 @@ def _written(three, form):
 def interval_layers(rows, *, log=False, include=()):
     """Return the layers of intervals, one row each, and the ends of their axis.
 
-    Parameters
-    ----------
-    rows : dict of str to tuple of ndarray, shape (3,), and Look
-        Low end, median and high end. What ends beyond ten times the largest median is cut there, with an arrow.
-    log : bool
-    include : sequence of float
-        What else the axis shows.
-
-    Returns
-    -------
-    tuple of list of Layer and tuple of float
+    Rows have low end, median and high end, and a look. What ends beyond ten times the largest median is cut there, with
+    an arrow. The axis shows what `include` holds, too.
     """
     every = np.array([three for three, _ in rows.values()])
     finite = np.concatenate([every[np.isfinite(every)], np.asarray(include, float)])

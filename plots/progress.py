@@ -25,8 +25,7 @@ from ..models.loss.plan import training_compute
 from .figure import Drawing, figure
 from .intervals import interval_layers
 from .picture import Axis, Layer, Picture, frame, median_and_band
-from .published import wanted
-from .shared import budgets_of, check_level, ends, in_words, named_fits, percent, with_looks
+from .shared import budgets_of, check_level, ends, in_words, named_fits, percent, wanted, with_looks
 from .style import GREY, Look, look_of, ramp
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
-"""Figures of a law of runs: its runs, its iso-FLOP curves, and the excess loss of a size other than the best."""
+"""Figures of a law of runs: its runs, iso-FLOP curves, the excess loss of another size, and runs to make next."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -11,17 +11,17 @@ import pandas as pd
 from ..datasets.kinds.runs import RUNS
 from ..datasets.units import in_unit_of_loss
 from ..errors import InputError
+from ..inference.decisions.schedule import Schedule
 from ..inference.estimands.allocate import allocate, checked_plan
 from ..inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
 from ..inference.fitted import of_kind, place_of
 from ..inference.words import flop, plain, size, sizes
 from ..models.loss.budget import compute_bins, tokens_at, training_flop
 from ..models.loss.plan import training_compute
-from .figure import figure
+from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
-from .published import published_optima, wanted
-from .shared import budgets_of, check_level, ends, in_words, one_budget, percent
-from .style import BLUE, GREEN, GREY, Look, look_of, ramp
+from .shared import budgets_of, check_level, ends, in_words, one_budget, percent, published_optima, sources, wanted
+from .style import BLUE, GREEN, GREY, ORANGE, Look, look_of, ramp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,13 +43,7 @@ PARAMETERS = Axis("Parameters N", "size", log=True)
 
 
 def run_sizes(fit, **planned):
-    """Return the runs of a fit that inform what is planned: parameters, tokens, loss, and compute in FLOP.
-
-    Raises
-    ------
-    InputError
-        If the table lacks parameters or tokens.
-    """
+    """Return the parameters, tokens, loss and compute in FLOP of the runs of a fit that inform what is planned."""
     law = of_kind(fit, RUNS).law
     rows = law.planned_rows(fit.rows, **checked_plan(law, planned))
     missing = [name for name in ("parameters", "tokens") if name not in rows]
@@ -322,3 +316,58 @@ def _near(compute, tolerance, low, high):
         return f"At {flop(compute)}, no size comes within {percent(tolerance)} of the best loss with probability 0.5"
     ends = f"{size(low)} to {size(high)}"
     return f"At {flop(compute)}, models of {ends} parameters come within {percent(tolerance)} of the best loss"
+
+
+@figure
+def plot_design(schedule: Schedule, **drawing: Unpack[Drawing]) -> Picture:
+    """Plot the runs to make next by size and tokens, with the runs at hand.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        What `design` returned.
+
+    Raises
+    ------
+    InputError
+        If it is not what `design` returned, or the runs have no parameters or no tokens.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> fit = bs.fit("coupled", runs[runs["training_flop"] < 1e20], seed=1, draws=500, tune=500)
+    >>> axes = bs.plot_design(bs.design(fit, budget=1e21, compute=1e23, gate=False))
+    >>> axes.finding[:8]
+    'The next'
+    """
+    if not isinstance(schedule, Schedule) or "rule" not in schedule.attrs:
+        raise InputError(f"plot_design takes what design returned, not {type(schedule).__name__}")
+    if not {"parameters", "tokens"} <= set(schedule):
+        raise InputError("a figure of runs to make next needs their parameters and tokens; the table prints others")
+    fitted = schedule.attrs["fitted"]
+    first = schedule["batch"] == 1
+    layers = [Layer("points", "runs at hand", frame(x=fitted["parameters"], y=fitted["tokens"]), Look(GREY), width=3.0)]
+    for name, rows, colour in (("to make first", schedule[first], ORANGE), ("later", schedule[~first], BLUE)):
+        if len(rows):
+            layers.append(Layer("points", name, frame(x=rows["parameters"], y=rows["tokens"]), Look(colour), width=5.5))
+    return Picture(
+        title=_finding(schedule, int(first.sum())),
+        caption=f"Runs for {schedule.attrs['target']}, of a budget of {flop(schedule.attrs['budget'])}; those to make "
+        "first come before the next fit.",
+        x=Axis("Parameters", "size", log=True),
+        y=Axis("Training tokens", "size", log=True),
+        layers=tuple(layers),
+        height=4.6,
+        source=sources(schedule.attrs["standing"]),
+    )
+
+
+def _finding(schedule, first):
+    """Return what the runs leave unknown, in words."""
+    what = f"The next {first} runs" if first > 1 else "The next run"
+    text = f"{what} cost{'' if first > 1 else 's'} {flop(schedule['cost'].head(first).sum())}"
+    left = schedule["variance_left"].iloc[-1]
+    if left != left:
+        return f"{text}, spread by cost, as no law passes its rollouts"
+    return f"{text}; all {len(schedule)} leave {left:.0%} of the variance of {schedule.attrs['target']}"

@@ -1,4 +1,4 @@
-"""What several figures need: fits by name, intervals at a level, and the loss of planned models."""
+"""What several figures need: fits by name, intervals at a level, budgets, and published estimates by source."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import cycle
 import numpy as np
 import xarray as xr
 
+from ..datasets import KINDS, load
 from ..datasets.wording import quoted
 from ..errors import InputError
 from ..inference.estimands.allocate import positive_numbers
@@ -16,24 +17,15 @@ from ..inference.intervals import check_level as check_level
 from ..inference.intervals import finite, quantiles
 from ..inference.words import HIGH, LOW, MIDDLE
 from ..models.draws import DRAWS
+from ..models.loss import chinchilla
 from .style import SERIES
+
+PREFIX = "chinchilla."
+CONSTANTS = ("E", "A", "B", "alpha", "beta")
 
 
 def named_fits(fits, kind):
-    """Return fits of one kind by name, a dict.
-
-    Parameters
-    ----------
-    fits : Fit, sequence of Fit, or mapping of str to Fit
-        A fit without a name is called by the label of its law.
-    kind : str
-        The kind of law that is needed, a key of `datasets.KINDS`.
-
-    Raises
-    ------
-    InputError
-        If there is none, one is of another kind, or two have one name.
-    """
+    """Return one or several fits of a kind of `datasets.KINDS` as a dict by name, refusing those of others."""
     several = fits if isinstance(fits, Mapping | Sequence) else [fits]
     if not several:
         raise InputError("no fit is given; pass a fit, or a dict of fits by name")
@@ -59,17 +51,7 @@ def with_looks(names):
 
 
 def ends(draws, level):
-    """Return the low end, median and high end of the central interval of draws.
-
-    Parameters
-    ----------
-    draws : DataArray, dims (chain, draw, ...), or ndarray, shape (sample, ...)
-    level : float
-
-    Returns
-    -------
-    ndarray, shape (3, ...)
-    """
+    """Return the low end, median and high end of the central interval of draws, as an array of three."""
     if isinstance(draws, xr.DataArray):
         values = draws.transpose(*DRAWS, ...).values
         draws = values.reshape(-1, *values.shape[2:])
@@ -113,23 +95,57 @@ def percent(level):
 
 
 def budgets_of(compute, name="compute", unit="FLOP"):
-    """Return budgets, or sizes, as an array of one axis, refusing what is no positive number.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return budgets, or sizes, as an array of one axis, refusing what is no positive number."""
     return positive_numbers(compute, f"{name} must be positive {unit}")
 
 
 def one_budget(compute):
-    """Return one budget as a float.
-
-    Raises
-    ------
-    InputError
-    """
+    """Return one budget as a float."""
     budgets = budgets_of(compute)
     if len(budgets) > 1:
         raise InputError(f"compute must be one budget in FLOP, not {len(budgets)}")
     return float(budgets[0])
+
+
+def wanted(published, fits):
+    """Return whether to draw published values: as chosen, by default next to fits of the built-in table alone."""
+    if published is not None:
+        return published
+    return all(fit.record["data"]["source"] == KINDS[fit.law.kind].built_in for fit in fits)
+
+
+def chinchilla_estimates(published):
+    """Return the rows of ``load("published")`` on Chinchilla's law, their quantities without the prefix."""
+    table = published[published["quantity"].str.startswith(PREFIX)]
+    return table.assign(quantity=table["quantity"].str.removeprefix(PREFIX))
+
+
+def chinchilla_constants(published):
+    """Return the constants of each source that gives all five, as a dictionary by source."""
+    sets = {}
+    for source, rows in chinchilla_estimates(published).groupby("source", sort=False):
+        estimates = dict(zip(rows["quantity"], rows["estimate"], strict=True))
+        if set(CONSTANTS) <= set(estimates):
+            sets[source] = {name: estimates[name] for name in CONSTANTS}
+    return sets
+
+
+def published_optima(compute):
+    """Return the best parameters and tokens at budgets under the published constants, a dict by source.
+
+    Examples
+    --------
+    >>> sorted(published_optima([1e21]))
+    ['Besiroglu et al. 2024', 'Hoffmann et al. 2022']
+    """
+    budgets, optima = np.asarray(compute, float), {}
+    for source, constants in chinchilla_constants(load("published")).items():
+        parameters, tokens = chinchilla.optimum(budgets, **constants)
+        loss = chinchilla.loss(parameters, tokens, **constants)
+        optima[source] = {
+            "parameters": parameters,
+            "tokens": tokens,
+            "tokens_per_parameter": tokens / parameters,
+            "loss": loss,
+        }
+    return optima

@@ -1,4 +1,4 @@
-"""Figures of the best size: along compute, and at one budget by law."""
+"""Figures of the best size: along compute, at one budget by law, and its exponent as studies measure it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,33 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..datasets import load
 from ..datasets.kinds.runs import RUNS
 from ..datasets.units import in_unit_of_loss
 from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.estimands.allocate import allocate, checked_plan, compute_range
-from ..inference.words import HIGH, LOW, MIDDLE, NEVER, flop, si, size
+from ..inference.estimands.study_exponents import BASES, NAMED, study_exponents
+from ..inference.fitted import of_kind
+from ..inference.words import flop, plain, probability, ratios, sizes
+from .checks import EXPONENT, NAMES
 from .figure import figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
-from .published import published_optima, wanted
 from .runs import COMPUTE
-from .shared import budgets_of, check_level, ends, in_words, named_fits, one_budget, percent, with_looks
-from .style import BLACK, GREY, Look, look_of
+from .shared import (
+    PREFIX,
+    budgets_of,
+    check_level,
+    ends,
+    in_words,
+    named_fits,
+    one_budget,
+    percent,
+    published_optima,
+    wanted,
+    with_looks,
+)
+from .style import BLACK, BLUE, GREY, Look, look_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,17 +46,18 @@ BUDGET = Axis("Compute of training and serving (FLOP)", "flop", log=True)
 SPAN = 30.0  # times the medians, beyond which intervals are cut
 
 
-SHOWN = {  # title of the axis, form of its ticks, a number in words, and what the best model has
-    "tokens_per_parameter": ("Best tokens per parameter", "size", si, "tokens per parameter"),
-    "parameters": ("Best parameters N*", "size", size, "parameters"),
-    "tokens": ("Best training tokens D*", "size", size, "tokens"),
-    "loss": ("Loss of the best model (nats/token)", "number", "{:.3f}".format, "nats/token of loss"),
+SHOWN = {  # title of the axis, form of its ticks, an interval in words, and what the best model has
+    "tokens_per_parameter": ("Best tokens per parameter", "size", ratios, "tokens per parameter"),
+    "parameters": ("Best parameters N*", "size", sizes, "parameters"),
+    "tokens": ("Best training tokens D*", "size", sizes, "tokens"),
+    "loss": ("Loss of the best model (nats/token)", "number", plain, "nats/token of loss"),
 }
 WIDTHS: dict[str, tuple[dict[str, Any], Look]] = {  # of the interval of an allocation, narrowest first
     "law alone": ({"robust": False, "beyond": "none"}, Look("#8fbbe0")),
     "robust": ({"robust": True, "beyond": "none"}, Look("#1f5f99", marker="square")),
     "robust, with drift": ({}, Look("#0b2f57", marker="diamond")),
 }
+KAPLAN = "reconciliation.kaplan_exponent"
 
 
 @figure
@@ -141,17 +157,12 @@ def _span(layers):
 def _best_at(compute, answers, shown):
     """State what the best model has at a budget, by fit."""
     *_, write, what = shown
-    words = [in_words(three, lambda q: _interval(q, write)) for three in answers.values()]
+    words = [in_words(three, write) for three in answers.values()]
     finding = f"{words[0]} {what}"
     if len(words) > 1:
         phrases = [f"{text} under {name}" for text, name in zip([finding, *words[1:]], answers, strict=True)]
         finding = f"{', '.join(phrases[:-1])} and {phrases[-1]}"
     return f"At {flop(compute)}, the best model has {finding}"
-
-
-def _interval(q, write):
-    low, middle, high = (NEVER if q[name] is None else write(q[name]) for name in (LOW, MIDDLE, HIGH))
-    return f"{middle} [{low}, {high}]"
 
 
 @figure
@@ -218,4 +229,55 @@ def plot_allocation(
         y=Axis("", names=tuple(named)),
         layers=tuple(layers),
         height=1.9 + 0.55 * len(named),
+    )
+
+
+@figure
+def plot_reconcile(fit: Fit, *, published: bool = True, level: float = 0.95, **models: Any) -> Picture:
+    """Plot the exponent that a study would have measured with all parameters, and without those of embeddings.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of ``chinchilla``, ``coupled``, ``offsets`` or ``embedding-corrected``.
+    published : bool
+        Whether to mark the exponents of Kaplan et al. (2020), Hoffmann et al. (2022) and Besiroglu et al. (2024).
+    **models
+        ``vocabulary``, ``aspect_ratio``, ``configurations`` or ``study``, as for `Fit.study_exponents`.
+
+    Raises
+    ------
+    InputError
+        If the fit is of another law, or an option cannot be used.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
+    >>> axes = bs.plot_reconcile(fit)
+    >>> axes.get_title(loc="left")[:36]
+    'Leaving embeddings out changes the e'
+    """
+    level, exponents = check_level(level), study_exponents(of_kind(fit, RUNS), **models)
+    draws = {basis: exponents[basis]["size"] for basis in reversed(BASES)}
+    three = {basis: ends(x, level) for basis, x in draws.items()}
+    low, middle, high = np.array(list(three.values())).T
+    layers = [Layer("level", "exponent", frame(x=middle, y=[0, 1], low=low, high=high), Look(BLUE), False, 6)]
+    if published:
+        table = load("published").set_index("quantity")
+        for place, quantity in enumerate((PREFIX + EXPONENT, KAPLAN)):
+            for row in table.loc[[quantity]].itertuples():
+                ends_of_row = frame(x=row.estimate, y=[place - 0.4, place + 0.4])
+                layers.append(Layer("line", row.source, ends_of_row, look_of(row.source)))
+    without, counted = draws["nonembedding"], draws["total"]
+    rises = probability(float((without > counted).mean()))
+    return Picture(
+        title="Leaving embeddings out changes the exponent of the best size from "
+        f"{in_words(three['total'], plain)} to {in_words(three['nonembedding'], plain)}",
+        caption=f"Points are medians and bars {percent(level)} intervals of the exponent that a study of small models "
+        f"would measure under {fit.law.label}. Without embeddings the exponent is larger with probability {rises}.",
+        x=Axis(NAMES[EXPONENT]),
+        y=Axis("", names=tuple(NAMED[basis] for basis in draws)),
+        layers=tuple(layers),
+        height=2.6,
     )

@@ -125,12 +125,7 @@ DRAWERS = {"band": _band, "line": _line, "points": _points, "upright": _upright,
 
 
 def check_format(path, formats=FORMATS):
-    """Refuse a file whose ending is no format of figures.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a file whose ending is no format of figures."""
     if path.suffix.lstrip(".").lower() not in formats:
         *others, last = (f".{name}" for name in formats)
         names = f"{', '.join(others)} or {last}"
@@ -138,13 +133,7 @@ def check_format(path, formats=FORMATS):
 
 
 def write(figure, path):
-    """Write a figure as svg, png or pdf, by the ending of its path, whole or not at all, the same bytes each time.
-
-    Raises
-    ------
-    InputError
-        If the ending is another, or the file cannot be written.
-    """
+    """Write a figure as svg, png or pdf, by the ending of its path, whole or not at all, the same bytes each time."""
     check_format(path)
     kind = path.suffix.lstrip(".").lower()
     # A date would make every file another.

@@ -7,7 +7,7 @@ from ..datasets.files import evidence
 
 @dataclass(kw_only=True)
 class Findings:
-    """The results of the analysis of a page; pages add the attributes that their sections need.
+    """The results of the analysis of a page.
 
     Attributes
     ----------
@@ -19,12 +19,15 @@ class Findings:
         Fits to save, under the names that results.json gives them.
     records : dict of str to dict
         Records of the fits of long studies, by name, from `results.records`.
+    besides : dict
+        What else the sections of the page need, by name.
     """
 
     studies: tuple = ()
     document: dict = field(default_factory=dict)
     posteriors: dict = field(default_factory=dict)
     records: dict = field(default_factory=dict)
+    besides: dict = field(default_factory=dict)
 
     def study(self, name):
         """Return the result of a long study."""

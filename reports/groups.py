@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 
 from ..inference import intervals
-from ..inference.estimands.predict_group import predict_group
 from ..inference.quoted import quote_draws
 from ..models.loss.grouping import GROUP, labelled, population
+from ..plots.groups import predict_unseen
 
 EXPONENT = "exponent_parameters"
 CLOSE = 0.05  # exponents that differ by less are called alike: the optimal size at 100 times the compute by 26%
@@ -38,14 +38,7 @@ def group_entries(fit, *, seed=1):
     }
     if EXPONENT not in entry["quantities"]:
         return entry
-    unseen = {}
-    if law.pooled:
-        for name in (TYPICAL, NEW):
-            label = name
-            while label in names:
-                label += "_"
-            added = predict_group(fit, name=label, typical=name == TYPICAL, seed=seed)
-            unseen[name] = added["posterior"][EXPONENT].sel({GROUP: label}, drop=True)
+    unseen = {name: predict_unseen(fit, EXPONENT, name, seed=seed) for name in (TYPICAL, NEW) if law.pooled}
     unseen = {name: intervals.summary(x) for name, x in quote_draws(fit, unseen).items()}
     return entry | {
         "exponent": {"by_group": entry["quantities"][EXPONENT]} | unseen,

@@ -1,31 +1,23 @@
 """The making of a report on the built-in tables, its pages in parallel where there are processes for it."""
 
 import json
-import pickle
-import tempfile
-import threading
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 from ..datasets import load
-from ..datasets.files import written_whole
 from ..errors import DiagnosticWarning, TableNote
 from ..inference.fitting import check_options
 from ..inference.workers import mapped, processes
+from . import results
 from .cache.stages import Stages
-from .cache.whole import save, write_pages
-from .html.render import render
-from .output import prepare, write, write_posteriors
-from .pages import PAGES
+from .cache.whole import save
+from .output import judge_chains, prepare, write, write_posteriors
+from .pages import PAGES, SHOWN
+from .pages.front.answers import answers
 from .pages.front.page import front
-from .parts import Part, document_of, shown
-from .results import to_json
+from .pages.front.published import claims
 
 TITLE = "How fast do algorithms improve, and how big should the next model be?"
-INTERVAL = 0.3  # seconds between looks at what the workers wrote
-JOURNAL, PART = "journal", ".part"
 
 
 def made(out, pages, key, progress, **choice):
@@ -35,32 +27,48 @@ def made(out, pages, key, progress, **choice):
     check_options(options["seed"], options["sampler"], settings)
     prepare(out)
     chosen = [page for name, page in PAGES.items() if name in pages]
-    posteriors, parts = {}, []
+    posteriors, made_pages, optima = {}, {}, []
     names = [name for page in chosen for name in page.stages]
-    ahead = partial(make_ahead, [page.name for page in chosen], out, written, partial(_preview, out, chosen))
-    with Stages(names, progress, ahead=partial(ahead, **choice), **choice) as stage:
+    ahead = partial(make_ahead, [page.name for page in chosen], out, written, choice)
+    with Stages(names, progress, ahead=ahead, **choice) as stage:
         for page in chosen:
             findings = page.analyse(stage, published, posteriors, **options)
             posteriors |= findings.posteriors
-            if not written:
-                _preview(out, chosen, [*parts, Part.of(page, findings)])
-            parts.append(Part.of(page, findings, *page.drawn(stage, findings, published, pages)))
+            sections, optimum = page.drawn(stage, findings, published, pages)
+            made_pages[page.name] = findings, sections
+            optima += [optimum] if optimum else []
         stage.show("page")
-        document = document_of(parts, published, stage.seconds)
-        write(out, document, posteriors, TITLE, shown(parts, document), stage.warned, front(document), written=written)
+        document = _document(made_pages, published, stage.seconds) | {"optimum": optima[0] if optima else None}
+        write(out, document, posteriors, TITLE, _shown(made_pages, document), stage.warned, front(document),
+              written=written)  # fmt: skip
         save(out, key, stage)
-    return json.loads(to_json(document))
+    return json.loads(results.to_json(document))
 
 
-def _preview(out, chosen, parts):
-    """Write the page of the parts of a report that are ready, if others are still to come."""
-    there = {part.name: part for part in parts}
-    coming = [page.title for page in chosen if page.name not in there or not there[page.name].sections]
-    if not coming:
-        return
-    parts = [there[page.name] for page in chosen if page.name in there]
-    document = document_of(parts, load("published"), {})
-    write_pages(out, render(TITLE, shown(parts, document), document, [], front(document), coming=coming))
+def _document(made_pages, published, seconds):
+    """Compose the content of results.json from the findings of pages, published estimates, and seconds by stage."""
+    document, records, studies = {"schema": results.SCHEMA, "seconds": seconds}, {}, []
+    for findings, _ in made_pages.values():
+        for key, entry in findings.document.items():  # dictionaries under a key of an earlier page are merged
+            document[key] = document[key] | entry if key in document else entry
+        records |= findings.records | {name: fit.record for name, fit in findings.posteriors.items()}
+        studies += findings.studies
+    document["studies"] = results.studies(studies)
+    document["provenance"] = results.provenance(records)
+    judge_chains(document, records)
+    document["answers"] = answers(document)
+    document["claims"] = claims(document, published)
+    return document
+
+
+def _shown(made_pages, document):
+    """Return the parts of a report as `render` takes them, in the order in which they are shown."""
+    answered = {answer["page"]: answer for answer in document["answers"]}
+    return [
+        {"name": name, "title": PAGES[name].title, "answer": answered.get(name), "sections": made_pages[name][1]}
+        for name in SHOWN
+        if name in made_pages
+    ]
 
 
 def parts(names):
@@ -78,66 +86,30 @@ def parts(names):
     return [part for name, part in sets.items() if part[0] == name]
 
 
-def make_ahead(names, out, written, preview, shown, **choice):
+def make_ahead(names, out, written, choice):
     """Make the stages of pages in parallel if there are processes for it, and return the keys of those made, a set.
 
-    They are saved, and their posteriors are written, whose names are added to `written`. The bar of `shown`, which are
-    `Stages`, shows what runs. `preview` is called with the parts of the report that are ready, each time that another
-    is.
+    They are saved, and their posteriors are written, whose names are added to `written`.
     """
-    apart = parts(names)
-    if processes() < 2 or len(apart) < 2:
-        return set()
-    with tempfile.TemporaryDirectory() as folder:
-        folder, over, keys = Path(folder), threading.Event(), set()
-        with ThreadPoolExecutor(1) as executor:
-            watch = executor.submit(_watch, folder, shown, preview, over)
-            try:
-                shared = out, names, folder, {"journal": folder / JOURNAL, **choice}
-                for posteriors, stage_keys in mapped(_make, shared, apart):
-                    written.update(posteriors)
-                    keys.update(stage_keys)
-            finally:
-                over.set()
-        watch.result()
+    apart, keys = parts(names), set()
+    if processes() >= 2 and len(apart) >= 2:
+        for posteriors, stage_keys in mapped(_make, (out, names, choice), apart):
+            written.update(posteriors)
+            keys.update(stage_keys)
     return keys
 
 
 def _make(shared, names):
-    """Make the stages of some pages and write their posteriors; returns the names of these, and the keys of stages.
-
-    The part of each page is written to a folder, for a preview.
-    """
-    out, every, folder, choice = shared
+    """Make the stages of some pages and write their posteriors; returns the names of these, and the keys of stages."""
+    out, every, choice = shared
     published, posteriors = load("published"), {}
     with Stages([], False, **choice) as stage, warnings.catch_warnings():
         for category in (DiagnosticWarning, TableNote):  # issued when the report is composed
             warnings.simplefilter("ignore", category)
         for page in (PAGES[name] for name in names):
             findings = page.analyse(stage, published, posteriors, **choice["options"])
-            _put(folder / f"{page.name}-{PART}", Part.of(page, findings))  # its answer; read before the whole part
-            whole = page.taken(every) <= set(names)
-            drawn = page.drawn(stage, findings, published, every) if whole else ()
-            _put(folder / f"{page.name}{PART}", Part.of(page, findings, *drawn))
+            if page.taken(every) <= set(names):
+                page.drawn(stage, findings, published, every)
             write_posteriors(out, findings.posteriors)
             posteriors |= findings.posteriors
     return list(posteriors), stage.keys
-
-
-def _put(path, part):
-    with written_whole(path) as partial:
-        partial.write_bytes(pickle.dumps(part))
-
-
-def _watch(folder, shown, preview, over):
-    """Show which stages begin and end, and preview the parts that are ready, until the work is over."""
-    seen, previewed, journal = 0, set(), folder / JOURNAL
-    while not over.wait(INTERVAL):
-        lines = journal.read_text(encoding="utf-8").split("\n")[:-1] if journal.exists() else []
-        for line in lines[seen:]:
-            (shown.show if line[0] == "+" else shown.advance)(line[1:])
-        seen = len(lines)
-        there = set(folder.glob(f"*{PART}"))
-        if there > previewed:
-            previewed = there
-            preview([pickle.loads(path.read_bytes()) for path in sorted(there)])

@@ -11,13 +11,7 @@ from .html.render import render
 
 
 def prepare(out):
-    """Make the folder of a report, before its results are computed.
-
-    Raises
-    ------
-    InputError
-        If it cannot be made or written to.
-    """
+    """Make the folder of a report before its results are computed, refusing one that cannot be made or written to."""
     try:
         (out / POSTERIORS).mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -55,6 +55,16 @@ def law_entry(fit, high_k=None):
     }
 
 
+def fit_entry(fit, *, seed=1, high_k=None):
+    """Return the entry of one fit: `law_entry`, its answers, its tests, and what laws of its kind have besides."""
+    from ..inference.checks.trade_off import known_floor
+    from ..inference.fitted import record_of
+    from ..inference.stored_answers import document
+
+    entry = law_entry(fit, high_k=high_k) | document(fit) | check_entries(fit) | record_of(fit).details(fit, seed)
+    return entry | ({"known_floor": floor} if (floor := known_floor(fit)) else {})
+
+
 def provenance(records):
     """Return versions, seed, sampler, digests of data and priors of a set of fits, by their records."""
     first = next(iter(records.values()))

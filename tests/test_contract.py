@@ -26,9 +26,8 @@ from bayescaling.inference.comparison.refits import exact_loo
 from bayescaling.inference.engine import compile_density, compiled, flat
 from bayescaling.models.draws import flatten
 from bayescaling.models.laws import LAWS
-from bayescaling.reports.entries import fit_entry
-from bayescaling.reports.pages.small_lm.analysis import of_scheme
-from bayescaling.reports.results import to_json
+from bayescaling.reports.pages.small_lm.page import of_scheme
+from bayescaling.reports.results import fit_entry, to_json
 
 SHORT = {"draws": 150, "tune": 300, "chains": 2}
 SIMULATED = {"draws": 60, "tune": 150, "chains": 2}  # of each simulated table, whose truth is placed roughly

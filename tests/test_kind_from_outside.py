@@ -109,6 +109,13 @@ def test_a_fit_of_the_kind_prints_its_answers_and_its_tables(folder):
     assert table["times"]["to 0.5"]["q50"] == pytest.approx(float((2 ** (1 / slope)).median()))
 
 
+def test_a_fit_of_the_kind_has_a_report(folder, tmp_path):
+    document = bs.report(tmp_path, {"mine": bs.open(folder / "fit.nc")})
+    entry, (answer,) = document["laws"]["mine"], document["answers"]
+    assert entry["tables"]["times"]["to 0.5"]["q50"] > 0 and answer["answer"].startswith("Slope 0.")
+    assert "What do these harvests show?" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
@@ -119,7 +126,6 @@ def test_a_fit_of_the_kind_prints_its_answers_and_its_tables(folder):
             lambda fit: forecast(fit, "2027-01"),
             "is a fit of dryness; forecasts are of horizons, runs, scores and values",
         ),
-        (lambda fit: bs.report("out", {"mine": fit}), "is a fit of harvests, of which there is no page"),
         (lambda fit: fit.law.usual_table(), "there is no built-in table of harvests; give a table"),
     ],
 )

@@ -120,7 +120,10 @@ def of_evaluations(fit, path, texts, results):
     command = ("show", path, "--table", "doubling_months")
     document = json.loads(run(*command, "--json"))
     (entry,) = results["laws"].values()
-    values = {"show --json": document["doubling_months"]["all"], "results.json": entry["doubling"]["months"]}
+    values = {
+        "show --json": document["doubling_months"]["all"],
+        "results.json": entry["tables"]["doubling_months"]["all"],
+    }
     texts = texts | {"doubling": one_line(run(*command)), "quote": " ".join(fit.summary().quote)}
     yield "doubling time", q, months, texts, values
 

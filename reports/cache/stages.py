@@ -29,10 +29,8 @@ class Stages:
         Make every result, whatever is in the cache.
     all : bool
         Make what `study` otherwise reads from the long studies, too.
-    journal : Path, optional
-        A file to which each stage is written when it begins (+) and when it is done (-).
     ahead : callable, optional
-        Called with these stages before the first result is made: makes others in parallel, returns their keys.
+        Called before the first result is made: makes others in parallel, returns their keys.
     **settings
         What all results follow from.
 
@@ -46,9 +44,9 @@ class Stages:
         Results of the studies that were made, by name.
     """
 
-    def __init__(self, names, progress, *, fresh=False, all=False, journal=None, ahead=None, **settings):
+    def __init__(self, names, progress, *, fresh=False, all=False, ahead=None, **settings):
         self._names, self._fresh, self._all, self.studies = names, fresh, all, {}
-        self._settings, self._journal = settings | {"all": all}, journal
+        self._settings = settings | {"all": all}
         self.seconds, self.warned, self.keys, self._done = {}, [], [], set()
         self._shared = {"ahead": ahead, "made": ()}  # with parts of the job
         self._bar = Bar(progress)
@@ -88,7 +86,7 @@ class Stages:
         entry = self._cached(key)
         if entry is None:
             if ahead := self._shared.pop("ahead", None):
-                self._shared["made"] = ahead(self)
+                self._shared["made"] = ahead()
                 entry = self._cached(key)
             entry = entry or _made(key, name, make, fits)
         for fit, computed in zip(fits.values(), entry["computed"], strict=True):
@@ -115,22 +113,12 @@ class Stages:
 
     def show(self, name):
         """Show which stage runs."""
-        self._write("+", name)
-        self._move(name)
+        self._bar.move(name, len(self._done), f"{len(self._done)} of {len(self._names)} stages", self.time_left())
 
     def advance(self, name):
         """Show that a stage is done."""
-        self._write("-", name)
         self._done.add(name)
-        self._move(name)
-
-    def _move(self, name):
-        self._bar.move(name, len(self._done), f"{len(self._done)} of {len(self._names)} stages", self.time_left())
-
-    def _write(self, sign, name):
-        if self._journal is not None:
-            with self._journal.open("a", encoding="utf-8") as file:
-                file.write(f"{sign}{name}\n")
+        self.show(name)
 
     def time_left(self):
         """Return how long the remaining stages took when they were last made, "" unless all of them ever were."""

@@ -21,13 +21,10 @@ FILES = (PAGE, "appendix.html", *(f"{name}.html" for name in CLAIMS.values()))
 
 
 def restore(out, key):
-    """Write the texts of a report again, and issue its warnings.
+    """Write the texts of a report again, issue its warnings, and return the content of results.json.
 
-    Returns
-    -------
-    dict
-        The content of results.json. It is None if the report was not saved under this key, or if stages that it lacked
-        have been made since. It is also None if its folder is missing or holds other posteriors.
+    It is None if the report was not saved under this key, or if stages that it lacked have been made since. It is also
+    None if its folder is missing or holds other posteriors.
     """
     report = store.get(key)
     if (

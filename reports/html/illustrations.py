@@ -23,17 +23,9 @@ BOTH = re.compile(r"light-dark\((#\w+), #\w+\)")
 
 @dataclass(frozen=True)
 class Illustration:
-    """A figure of a page.
+    """A figure of a page: its finding, its caption, Python that draws it from the files of the report, and its numbers.
 
-    Attributes
-    ----------
-    finding, caption : str
-    code : str
-        Python that draws it from the files of the report.
-    wide, narrow : str
-        SVG, in colours for light and for dark paper.
-    rows : list of list
-        Its numbers below their header.
+    ``wide`` and ``narrow`` are SVG in colours for light and for dark paper, ``rows`` the numbers below their header.
     """
 
     finding: str

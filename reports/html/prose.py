@@ -19,26 +19,18 @@ from . import tables
 HERE, NAME = Path(__file__).parent, "page.md.jinja"
 HEADING = re.compile(r"## (?P<title>.*?)(?: \{(?P<role>\w+)\})?$")
 POINT, BLOCKS = "- ", ":::"
-NUMBERS = (words.dates, words.digits, words.durations, words.flop, words.in_words, words.months, words.plain,
-           words.probability, words.si, words.size, words.sizes, words.times, words.yearly)  # fmt: skip
-FILTERS = {filter_.__name__: filter_ for filter_ in (*NUMBERS, tables.interval, p_value, plural)} | {"f": format}
+NUMBERS = ("dates", "digits", "durations", "flop", "in_words", "months", "plain", "probability", "si", "size", "sizes",
+           "times", "yearly")  # fmt: skip
+FILTERS = {name: getattr(words, name) for name in NUMBERS} | {"f": format}
+FILTERS |= {"interval": tables.interval, "p_value": p_value, "plural": plural}
 
 
 def sections(module, blocks, *, template=NAME, escaped=False, **values):
-    """Return the sections of a page, as `Page.sections` describes them.
+    """Return the sections of a page, as `Page.sections` describes them, from the template in the folder of a module.
 
-    Parameters
-    ----------
-    module : str
-        The ``__file__`` of the page's module, in whose folder the template is.
-    blocks : dict of str to figure, table, list of these or callable
-        By their names in the template. What is callable is called there; None is left out.
-    template : str
-        Name of the template.
-    escaped : bool
-        Escape what is not HTML of the template, on one line: for names and texts of users' tables.
-    **values
-        By the names that the template has for them.
+    Blocks are figures, tables, lists of these or functions, by their names in the template; None is left out. What is
+    not HTML of the template is `escaped`, on one line, for names and texts of users' tables. Other values have the
+    names that the template has for them.
     """
     parts = list(_read(_template(module, template, escaped).render(**values), blocks))
     # The page escapes titles.

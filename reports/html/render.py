@@ -2,7 +2,9 @@
 
 import base64
 import functools
+import re
 import time
+import unicodedata
 from collections import Counter
 from pathlib import Path
 
@@ -10,14 +12,16 @@ import jinja2
 from markupsafe import Markup, escape
 
 from ...datasets.wording import plural
-from .anchors import Anchors
+from ..laws import name_of_fit
 from .glossary import TERMS, linked, used
 from .illustrations import Illustration, numbered
 from .share import share_image
 from .sources import SOURCES, software
 from .tables import MINUS
-from .verdicts import laws_of, marks
 
+MARKS = {True: ("fine", "●"), False: ("bad", "▲"), None: ("none", "○")}
+SAMPLING = {True: "converged", False: "did not converge"}
+FIT = {True: "not rejected by the rows", False: "rejected by the rows", None: "not tested"}
 HERE = Path(__file__).parent
 INDEX, APPENDIX = "index.html", "appendix.html"
 WIDE = 7  # Columns from which a table is small in print.
@@ -30,6 +34,66 @@ ENDS = {"published-and-ours": "Published estimates and ours", "glossary": "What 
 PLACES = ("top", "content", "theme", "optimum", "budget", "budget-slider", "budget-units", "at-budget", "what-to-quote",
           "what-not-to-quote", *ENDS, *(term.anchor for term in TERMS))  # fmt: skip
 DOTS = {"strong": "●●●", "fair": "●●○", "weak": "●○○"}
+
+
+class Anchors:
+    """Names every place of a page after its content, each name once.
+
+    Examples
+    --------
+    >>> name = Anchors()
+    >>> name("Which law, and which noise?"), name("Which law and which noise")
+    ('which-law-and-which-noise', 'which-law-and-which-noise-2')
+    """
+
+    def __init__(self):
+        self._taken = {}
+
+    def __call__(self, text):
+        """Return the name of the next place called `text`."""
+        plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+        name = re.sub(r"[^a-z0-9]+", "-", plain.replace("'", "")).strip("-") or "part"
+        self._taken[name] = self._taken.get(name, 0) + 1
+        return name if self._taken[name] == 1 else self(f"{name}-{self._taken[name]}")
+
+
+def marks(fit, page=""):
+    """Return the two marks of a fit, HTML, which follow each of its numbers: sampling, then fit of the law.
+
+    A fit has ``name``, ``ok`` and ``sentence`` of its sampling, and ``law``: True if the rows do not reject the law,
+    None if that was not tested. `page` is the file that has the diagnostics, empty for the page itself.
+
+    Examples
+    --------
+    >>> html = marks({"name": "coupled", "ok": True, "sentence": "converged", "law": None})
+    >>> html.count("●"), html.count("○")
+    (1, 1)
+    """
+    both = ("sampling", fit["ok"], SAMPLING, fit["sentence"]), ("fit of the law", fit["law"], FIT, None)
+    links = []
+    for of, fine, words, sentence in both:
+        kind, sign = MARKS[fine]
+        label, title = escape(f"{fit['name']}, {of}: {words[fine]}"), escape(f"{of}: {sentence or words[fine]}")
+        links.append(f'<a class="dot {kind}" href="{page}#diagnostics" aria-label="{label}" title="{title}">{sign}</a>')
+    return f'<span class="marks">{"".join(links)}</span>'
+
+
+def laws_of(document):
+    """Return by its name whether the rows of each fit do not reject its law, from the content of results.json."""
+    of_corpora, small = document.get("corpora", {}), document.get("small_lm", {})
+    entries = {
+        **document.get("laws", {}),
+        **document.get("since", {}).get("laws", {}),
+        **{f"corpora, {name}": entry for name, entry in of_corpora.get("laws", {}).items()},
+        **{f"small models, {scheme}": entry["law"] for scheme, entry in small.get("schemes", {}).items()},
+        "lengths": document.get("lengths", {}),
+        "time horizons": document.get("time_horizons", {}),
+    }
+    fine = {name: entry["verdict"]["verdict"] == "fits" for name, entry in entries.items() if "verdict" in entry}
+    for k, entry in document.get("progress", {}).items():
+        for noise, tests in entry.get("misfit", {}).items():
+            fine[name_of_fit(k, noise)] = all(test["fits"] for test in tests.values())
+    return fine
 
 
 class _Blocks:
@@ -67,7 +131,7 @@ class _Blocks:
         return Markup(" ").join(links)
 
 
-def render(title, parts, document, warned, front=None, coming=(), *, claims=True):
+def render(title, parts, document, warned, front=None, *, claims=True):
     """Return the HTML text of every page of a report, by the name of its file.
 
     Parameters
@@ -82,8 +146,6 @@ def render(title, parts, document, warned, front=None, coming=(), *, claims=True
         Diagnostics of steps, each shown once.
     front : Front, optional
         The first screen.
-    coming : sequence of str
-        Titles of parts that are not ready; a browser loads the page again until there are none.
     claims : bool
         Whether each answer has a page and the tables an appendix; otherwise all is on one page.
     """
@@ -94,7 +156,7 @@ def render(title, parts, document, warned, front=None, coming=(), *, claims=True
     on_cards = [answer[name] for answer in (front.answers if front else ()) for name in CARD]
     shared = {
         "glossary": TERMS if claims else used(on_cards),
-        "title": title, "coming": coming, "plural": plural, "warned": list(dict.fromkeys(warned)), "fits": fits,
+        "title": title, "plural": plural, "warned": list(dict.fromkeys(warned)), "fits": fits,
         "provenance": document["provenance"], "seconds": document["seconds"], "made": today, "itself": itself,
         "sources": SOURCES, "front": front, "dots": DOTS, "terms": set, "appendix": place_of_terms,
         "optimum": document.get("optimum"), "css": _text("page.css"), "script": _text("page.js"),
@@ -127,7 +189,12 @@ def _page(parts, shared, document, origin, *, whole):
             "pages": [f"#{answer['page']}" if whole else f"{answer['slug']}.html" for answer in front.answers],
         }
     names = [anchor(part["name"]) for part in parts]
-    shown = [_part(part, name, anchor, block, place) for part, name in zip(parts, names, strict=True)] if whole else []
+    # The appendix does not repeat the charts of the claims.
+    shown = [
+        part | {"anchor": name, "sections": [_section(one, name, anchor, block) for one in part["sections"]
+                                             if one.get("role") != CHART or place == "index"]}
+        for part, name in zip(parts, names, strict=True) if whole
+    ]  # fmt: skip
     number = block.number("table") if front and front.claims else None
     ends = [(name, words) for name, words in ENDS.items() if number or name != "published-and-ours"]
     heading = shared["title"] if place == "index" else "Appendix: tables, checks and sources"
@@ -177,12 +244,6 @@ def _source(answer, document, origin):
     """Write what an answer was made from, by which version and when."""
     seed = document["provenance"]["seed"]
     return f"{origin}, seed {seed}. Brackets are 95% intervals. Data: {'; '.join(answer['data'])}."
-
-
-def _part(part, name, anchor, block, place):
-    """Return a part of a page; the appendix does not repeat the charts of the claims."""
-    sections = [one for one in part["sections"] if one.get("role") != CHART or place == "index"]
-    return part | {"anchor": name, "sections": [_section(one, name, anchor, block) for one in sections]}
 
 
 def _section(section, part, anchor, block):

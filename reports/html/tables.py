@@ -35,7 +35,7 @@ class Table:
     recommended: int | None = None
 
 
-def html(rows, *, title=None, note=None, decimals=None, integers=(), fits=None, recommended=None):
+def html(rows, *, title=None, note=None, decimals=None, fits=None, recommended=None):
     """Return rows as a `Table` to show.
 
     Parameters
@@ -46,8 +46,6 @@ def html(rows, *, title=None, note=None, decimals=None, integers=(), fits=None, 
         A note is HTML.
     decimals : dict of str to int, optional
         Decimals of numeric columns.
-    integers : sequence of str
-        Columns shown as whole numbers.
     fits : str or sequence, optional
         Name of the fit of the whole table, or of each row, by default its first cell; a tuple if a row has several
         fits. A name that is no fit of the report gets no mark.
@@ -55,7 +53,7 @@ def html(rows, *, title=None, note=None, decimals=None, integers=(), fits=None, 
         Place of the row to use.
     """
     frame = pd.DataFrame(rows)
-    digits = dict.fromkeys(integers, 0) | (decimals or {})
+    digits = decimals or {}
     shown = {name: [_cell(x, digits.get(name)) for x in frame[name]] for name in frame}
     numeric = frozenset(
         i for i, cells in enumerate(shown.values()) if i and all(NUMERIC.match(cell) for cell in cells) and cells
@@ -94,12 +92,7 @@ def comparison(table, *, weights=False, title=None):
     frame = table[list(shown)].rename(columns={name: title for name, (title, _) in shown.items()})
     decimals = {title: digits for title, digits in shown.values() if digits}
     sentences = [escape(f"{text}.") for text in (table.attrs["sentence"], "; ".join(flags)) if text]
-    return html(
-        frame.reset_index(names="fit"),
-        decimals=decimals,
-        note=" ".join(sentences),
-        title=title,
-    )
+    return html(frame.reset_index(names="fit"), decimals=decimals, note=" ".join(sentences), title=title)
 
 
 def of_rows(header, rows, note=None, **more):
@@ -107,13 +100,13 @@ def of_rows(header, rows, note=None, **more):
     return html(pd.DataFrame(rows, columns=header), note=note, **more)
 
 
-def of_answer(table, rowname):
-    """Return an `IntervalTable` as a table: the cells that it prints, under its title and its note."""
+def of_answer(table):
+    """Return an `IntervalTable` as a table: the cells, the title and the note that it prints."""
     text = table.text()
-    return html(text.table.rename_axis(rowname).reset_index(), note=f"{text.title}. {table.attrs['note']}")
+    return html(text.table.reset_index(names="which"), title=text.title, note=table.attrs["note"])
 
 
-def allocated(entries, *, note=None, title=None, fits=None, unit="nats/token"):
+def allocated(entries, *, title=None, fits=None, unit="nats/token"):
     """Return the compute-optimal sizes at several budgets as a table, from entries of results.json."""
     rows = [
         ({"group": a["group"]} if "group" in a else {})
@@ -127,7 +120,7 @@ def allocated(entries, *, note=None, title=None, fits=None, unit="nats/token"):
         }
         for a in entries
     ]
-    return html(rows, title=title, note=note, fits=fits)
+    return html(rows, title=title, fits=fits)
 
 
 def interval(q, form="{:.4g}"):

@@ -1,8 +1,7 @@
 """The table of the report's pages.
 
-A page is a subpackage with the modules ``analysis``, which has ``STAGES``, the names of the steps of its work, and
-``analyse``, and ``page``, which has ``sections``. They are imported on first use, so that the command line can read the
-names of pages at no cost.
+A page is a subpackage with the module ``page``, which has ``STAGES``, the names of the steps of its work, ``analyse``
+and ``sections``. It is imported on first use, so that the command line can read the names of pages at no cost.
 """
 
 import importlib
@@ -39,7 +38,7 @@ class Page:
     @property
     def stages(self):
         """Names of the stages that `analyse` goes through, and of drawing."""
-        return (*self._module("analysis").STAGES, self.drawing)
+        return (*self._module.STAGES, self.drawing)
 
     @property
     def drawing(self):
@@ -57,7 +56,7 @@ class Page:
         options = {"seed": seed, "sampler": sampler, **settings}
         tables = {name: sha256(load(name)) for name in self.tables}
         part = stage.part(page=self.folder, tables=tables)
-        return self._module("analysis").analyse(part, published, earlier, **options)
+        return self._module.analyse(part, published, earlier, **options)
 
     def taken(self, names):
         """Return those of some pages whose posteriors this page takes, directly or through them."""
@@ -83,10 +82,11 @@ class Page:
             (illustrations or tables of `html.tables`). The figure of a section whose ``role`` is "chart" is that of the
             page of the claim.
         """
-        return self._module("page").sections(findings, published)
+        return self._module.sections(findings, published)
 
-    def _module(self, name):
-        return importlib.import_module(f".{self.folder}.{name}", __package__)
+    @property
+    def _module(self):
+        return importlib.import_module(f".{self.folder}.page", __package__)
 
 
 PAGES = {

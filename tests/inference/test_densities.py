@@ -11,7 +11,7 @@ from bayescaling.inference.comparison import importance, weights
 from bayescaling.inference.comparison.importance import importance_sampling
 from bayescaling.inference.fitted import changed_fit
 from bayescaling.models.loss import draws as loss_draws
-from bayescaling.reports.entries import fit_entry
+from bayescaling.reports.results import fit_entry
 
 SHORT = {"seed": 3, "draws": 250, "tune": 300, "least_ess": 0}
 

@@ -15,7 +15,7 @@ from bayescaling.commands.cli import main
 from bayescaling.inference import fitter
 from bayescaling.inference.samplers.choose import compiled as once
 from bayescaling.reports.cache import store
-from bayescaling.reports.pages.chinchilla import analysis
+from bayescaling.reports.pages.chinchilla import page
 
 SETTINGS = ("--draws", "200", "--tune", "300", "--chains", "2", "--seed", "3")
 
@@ -377,11 +377,11 @@ def report(tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("made") / "deep" / "report"
     command = ["bayescaling", "report", "--out", str(folder), "--page", "chinchilla", *SETTINGS, "--json"]
-    laws = {name: law for name, law in analysis.LAWS.items() if "huber" not in name}
+    laws = {name: law for name, law in page.LAWS.items() if "huber" not in name}
     with pytest.MonkeyPatch.context() as patch:
         cache = tmp_path_factory.mktemp("cache")
         patch.setattr(store, "folder", lambda: cache)
-        patch.setattr(analysis, "LAWS", laws)
+        patch.setattr(page, "LAWS", laws)
         patch.setattr(warnings, "showwarning", warnings.showwarning)
         patch.setattr(fitter, "_KEPT", OrderedDict())
         compiled = []

@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 from bayescaling.inference.words import plain
 from bayescaling.reports.cache.stages import Stages
-from bayescaling.reports.pages.arithmetic import analysis, page
+from bayescaling.reports.pages.arithmetic import page
 
 SHORT = {"draws": 100, "tune": 200, "chains": 2}
 
 
 @pytest.fixture(scope="module")
 def findings():
-    with Stages(analysis.STAGES, False, all=True) as stage, warnings.catch_warnings():
+    with Stages(page.STAGES, False, all=True) as stage, warnings.catch_warnings():
         warnings.simplefilter("ignore", bs.DiagnosticWarning)
-        return analysis.analyse(stage, None, {}, seed=1, **SHORT)
+        return page.analyse(stage, None, {}, seed=1, **SHORT)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def contrast(second, p_first=0.99, learned=True, first="abacus", of="length"):
 
 def test_rivals_are_other_embeddings_that_learned():
     contrasts = [contrast("fire"), contrast("rope", learned=False), contrast("abacus+equals")]
-    assert set(analysis.rivals([*contrasts, contrast("nope", of="id"), contrast("nope", first="fire")])) == {"fire"}
+    assert set(page.rivals([*contrasts, contrast("nope", of="id"), contrast("nope", first="fire")])) == {"fire"}
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,8 @@ def test_others_are_made_ahead_once_where_something_is_to_be_made(fresh):
         stage("one", lambda: 5)
     asked = []
 
-    def ahead(shown):
-        asked.append(shown)
+    def ahead():
+        asked.append("once")
         with stages(seed=1, fresh=fresh) as other:
             other("one", lambda: 6)
             other("two", lambda: 7)
@@ -114,7 +114,7 @@ def test_what_was_not_made_ahead_is_made_anew_where_all_is_to_be():
         stage("one", lambda: 5)
         stage("two", lambda: 6)
 
-    def ahead(shown):
+    def ahead():
         with stages(seed=1, fresh=True) as other:
             other("one", lambda: 7)
         return other.keys
@@ -127,7 +127,7 @@ def test_what_was_not_made_ahead_is_made_anew_where_all_is_to_be():
 def test_nothing_is_made_ahead_where_all_is_kept():
     with stages(seed=1) as stage:
         stage("one", lambda: 5)
-    with stages(seed=1, ahead=lambda shown: refused()) as stage:
+    with stages(seed=1, ahead=refused) as stage:
         assert stage("one", refused) == 5
 
 

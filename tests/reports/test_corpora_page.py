@@ -8,7 +8,7 @@ import pytest
 from bayescaling.datasets.files import evidence
 from bayescaling.reports.findings import Findings
 from bayescaling.reports.html import tables
-from bayescaling.reports.pages.corpora import analysis, page
+from bayescaling.reports.pages.corpora import page
 from bayescaling.reports.report import report
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
@@ -30,7 +30,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpora")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("LAWS", "BESIDE"):
-            patch.setattr(analysis, name, {law: quick(x) for law, x in getattr(analysis, name).items()})
+            patch.setattr(page, name, {law: quick(x) for law, x in getattr(page, name).items()})
         report(folder, pages=("corpora",), all=True, **SETTINGS)
     return folder
 
@@ -121,7 +121,7 @@ def test_the_answer_is_that_of_the_scores(document, best, answer):
 
 def test_without_new_fits_the_page_is_that_of_the_study(tmp_path, well_made, not_in_results):
     document = report(tmp_path, pages=("corpora",))
-    study = evidence(analysis.STUDY)
+    study = evidence(page.STUDY)
     assert {name: document["corpora"][name] for name in ("exponent", "laws")} == {
         name: study["result"][name] for name in ("exponent", "laws")
     }

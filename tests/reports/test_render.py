@@ -6,11 +6,10 @@ import bayescaling as bs
 import pandas as pd
 import pytest
 from bayescaling.reports.html import tables
-from bayescaling.reports.html.anchors import Anchors
-from bayescaling.reports.html.front import Front
 from bayescaling.reports.html.illustrations import in_light, pictured
-from bayescaling.reports.html.render import render
+from bayescaling.reports.html.render import Anchors, render
 from bayescaling.reports.html.sources import SOURCES
+from bayescaling.reports.pages.front.page import Front
 
 DOCUMENT = {
     "diagnostics": {
@@ -65,13 +64,6 @@ def test_a_page_is_well_made(well_made):
     assert numbers == ["Figure 1.", "Table 1.", "Table 2.", "Figure 2."]
     assert [e["text"] for e in document.of("li") if "twice" in e["text"]] == ["twice"]
     assert any("Words, \N{MINUS SIGN}0.5 of it." in e["text"] for e in document.of("p"))
-
-
-def test_a_page_whose_parts_are_still_made_says_which_and_is_read_again(well_made):
-    assert "refresh" not in page()
-    document = well_made(page(coming=["How fast?"]))
-    assert [e["content"] for e in document.of("meta") if e.get("http-equiv") == "refresh"] == ["10"]
-    assert ["How fast?" in e["text"] for e in document.of("p") if e.get("class") == "coming"] == [True]
 
 
 def test_each_answer_has_a_page_that_stands_alone_and_the_tables_an_appendix(well_made):

@@ -5,7 +5,7 @@ from bayescaling.inference.progress.compare import pooled_rates, score_progress
 from bayescaling.inference.progress.rate_at_rows import compute_equivalent_gain
 from bayescaling.reports.cache.stages import Stages
 from bayescaling.reports.output import POSTERIORS, prepare, write_posteriors
-from bayescaling.reports.pages.progress import analysis, entries, specifications
+from bayescaling.reports.pages.progress import entries, page, specifications
 
 SPECIFICATIONS = (7, 14)
 SEED = 2
@@ -15,8 +15,8 @@ SEED = 2
 def test_the_doubling_time_follows_from_the_saved_posteriors_alone(tmp_path, monkeypatch):
     few = {k: specifications.SPECIFICATIONS[k] for k in SPECIFICATIONS}
     monkeypatch.setattr(specifications, "SPECIFICATIONS", few)
-    with Stages(analysis.STAGES, False, all=True) as stage:
-        analysed = analysis.analyse(stage, bs.load("published"), {}, seed=SEED, draws=150, tune=300, chains=2)
+    with Stages(page.STAGES, False, all=True) as stage:
+        analysed = page.analyse(stage, bs.load("published"), {}, seed=SEED, draws=150, tune=300, chains=2)
     reported = analysed.document["compute_equivalent_gain"]["by_noise"]["paper effects"]
     prepare(tmp_path)
     write_posteriors(tmp_path, analysed.posteriors)

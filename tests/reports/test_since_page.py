@@ -5,7 +5,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.datasets.files import evidence
-from bayescaling.reports.pages.since import analysis
+from bayescaling.reports.pages.since import page
 from bayescaling.reports.pages.since.forms import best_form
 from bayescaling.reports.report import report
 
@@ -29,9 +29,9 @@ def scores():
 @pytest.fixture(scope="module")
 def folder(scores, tmp_path_factory):
     """Folder of a report of the page, of few scores and with few draws."""
-    folder, load = tmp_path_factory.mktemp("since"), analysis.load
+    folder, load = tmp_path_factory.mktemp("since"), page.load
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(analysis, "load", lambda name: scores if name == "eci_scores" else load(name))
+        patch.setattr(page, "load", lambda name: scores if name == "eci_scores" else load(name))
         report(folder, pages=("since",), all=True, **SETTINGS)
     return folder
 
@@ -47,7 +47,7 @@ def two(folder):
 
 
 def test_rates_are_those_of_the_posterior(two):
-    progress, entries = bs.scores.progress_at_fixed_compute(two), analysis.gain_entries("break", two)
+    progress, entries = bs.scores.progress_at_fixed_compute(two), page.gain_entries("break", two)
     for period in ("before", "after"):
         interval = entries["periods"][period]["model"]
         draws = progress["factor"].sel(period=period).values.ravel()
@@ -135,8 +135,8 @@ def test_every_fit_that_a_number_depends_on_is_checked(folder):
 def test_drawn_pairs_are_draws_of_one_posterior(two):
     progress = bs.scores.progress_at_fixed_compute(two)
     slope, gain = np.log(10) * progress["slope"].values.ravel(), progress["gain"].sel(period="after").values.ravel()
-    pairs = analysis.gain_entries("break", two)["pairs"]["after"]
-    assert len(pairs["slope"]) == analysis.PAIRS
+    pairs = page.gain_entries("break", two)["pairs"]["after"]
+    assert len(pairs["slope"]) == page.PAIRS
     for one in zip(pairs["slope"], pairs["gain"], strict=True):
         assert np.isclose(np.column_stack([slope, gain]), one).all(1).any()
 
@@ -153,7 +153,7 @@ def test_studies_stand_in_the_appendix_with_their_date(folder):
     text = (folder / "appendix.html").read_text(encoding="utf-8")
     document = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     # This report made one study; another has the years to 2023, which the page on progress would fit.
-    assert set(document["studies"]) == {*analysis.STUDIES, analysis.STUDY} - {analysis.CONSTANT}
+    assert set(document["studies"]) == {*page.STUDIES, page.STUDY} - {page.CONSTANT}
     for name, study in document["studies"].items():
         assert f"{name} ({study['made']})" in text
         assert study == {key: evidence(name)[key] for key in study}

@@ -1,10 +1,7 @@
-import html
 import json
-import re
 
 import bayescaling as bs
 import pytest
-from bayescaling.reports import making
 from bayescaling.reports.cache import store, whole
 from bayescaling.reports.cache.stages import Stages
 
@@ -52,21 +49,3 @@ def test_it_is_not_written_for_another_key(written):
 def test_it_is_put_together_where_a_posterior_is_another(written, change):
     change(written / "posteriors" / "law.nc")
     assert whole.restore(written, KEY) is None
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
-def test_an_answer_is_on_the_page_before_the_other_pages_are_made(tmp_path, monkeypatch):
-    texts, write_pages = [], making.write_pages
-
-    def written_pages(out, pages):
-        write_pages(out, pages)
-        texts.append((out / "index.html").read_text(encoding="utf-8"))
-
-    monkeypatch.setattr(making, "write_pages", written_pages)
-    bs.report(tmp_path, pages=("arithmetic", "corpora"), draws=100, tune=200, chains=2)
-    assert len(texts) == 2 and all("Still to come" in text for text in texts)
-    (answer,) = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["answers"]
-    first = " ".join(html.unescape(re.sub("<[^>]*>", "", texts[0])).split())
-    assert answer["answer"] in first and "Do exponents depend on the text?" in first
-    assert not any("Still to come" in path.read_text(encoding="utf-8") for path in tmp_path.glob("*.html"))

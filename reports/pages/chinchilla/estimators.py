@@ -13,15 +13,10 @@ SCALES = {"huber_free_scale": "free", "huber_fixed_threshold": "fixed"}
 
 @dataclass(frozen=True)
 class PointEstimates:
-    """Point estimates of a table, and why some estimators have none.
+    """Point estimates of a table, and why some estimators have none, each a dict by estimator.
 
-    Parameters
-    ----------
-    parametric : dict of str to PointEstimate
-    envelopes : dict of str to PointEstimate
-        Includes those with too few optima, whose ``converged`` is False.
-    refused : dict of str to str
-        The sentence with which an estimator refused the table.
+    Envelopes include those with too few optima, whose ``converged`` is False. ``refused`` has the sentences with which
+    estimators refused the table.
     """
 
     parametric: dict
@@ -42,12 +37,8 @@ class PointEstimates:
 def point_estimates(runs, *, drop_highest=0, **isoflop):
     """Run the parametric, iso-FLOP and frontier estimators, each for itself, and return `PointEstimates`.
 
-    Parametric fits leave out the `drop_highest` runs of highest loss; other options are those of `fit_isoflop`.
-
-    Raises
-    ------
-    InputError
-        If an option is out of range, or no estimator can use the table.
+    Parametric fits leave out the `drop_highest` runs of highest loss; other options are those of `fit_isoflop`. An
+    option out of range is refused, and a table that no estimator can use.
     """
     check_huber(drop_highest=drop_highest)
     check_isoflop(**isoflop)

@@ -1,17 +1,30 @@
 """The page on the best size: the optimum by law and budget, published constants, point estimators and checks."""
 
+from functools import partial
+
 import numpy as np
 
+from ....datasets import load
+from ....inference import Fitter, compare, fit, intervals
+from ....inference.quoted import quote_draws
 from ....inference.words import decimals, flop, plain, probability, ratios, sizes
 from ....plots import plot_fit, plot_frontier, plot_isoflop, plot_posterior
-from ....plots.published import PREFIX, chinchilla_estimates
-from ... import optimum
+from ....plots.shared import PREFIX, chinchilla_estimates
+from ... import optimum, results
+from ...findings import Findings
 from ...html import prose, tables
 from ...html.illustrations import pictured
-from ...laws import PLANNED
-from ...results import rejected_by
-from .analysis import MAIN
+from ...laws import CHINCHILLA as MAIN
+from ...laws import DEFAULT, LAWS, PLANNED
+from ...results import fit_entry, rejected_by
+from .estimators import point_estimates
 
+NEAR_OPTIMAL = 0.001  # share of the loss within which sizes count as nearly optimal
+EARLIER = (1e20, 3e20, 9e20)  # FLOP; runs below each predict the optimum at the largest run
+BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 5.76e23, 1e24, 1e25, 1e26, 1e27)
+STUDIES = ("chinchilla_coverage", "chinchilla_reading_error")
+EARLIER_RUNS = "chinchilla: earlier runs"
+STAGES = (*LAWS, "point estimates", "leave-one-out", "decisions", EARLIER_RUNS, "chinchilla: numbers")
 LABELS = {
     "E": "E (nats/token)",
     "alpha": "α, exponent of parameters",
@@ -23,6 +36,90 @@ CHINCHILLA_BUDGET = 5.76e23  # FLOP
 LEAST, MOST = 1e22, 1e25  # FLOP: ends of the table of budgets
 FIRST, POINTS = 1e19, 41  # FLOP: the first budget of the chart; the last is that of the card
 ENVELOPES = {"isoflop": "iso-FLOP parabolas", "frontier": "best run by compute"}
+
+
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit laws to Chinchilla's runs under several noises, compare, estimate and decide; see `Page.analyse`."""
+    runs = load("chinchilla_runs")
+    options = {"seed": seed, "sampler": sampler, **settings}
+    fits = {}
+    for name, law in LAWS.items():
+        fits[name] = stage(name, partial(fit, law, runs, posterior_predictive=name == MAIN, **options))
+    points, trimmed = stage(
+        "point estimates", lambda: (point_estimates(runs), point_estimates(runs, drop_highest=5).parametric)
+    )
+    stage("leave-one-out", lambda: {name: f.loo() for name, f in fits.items()}, of=fits)
+    allocations = stage(
+        "decisions", lambda: {name: fits[name].allocate(BUDGETS, near_optimal=NEAR_OPTIMAL) for name in PLANNED}
+    )
+    before = stage(EARLIER_RUNS, lambda: _earlier(fits[DEFAULT], runs, **options))
+    besides = {"comparison": compare(fits), "points": points, "trimmed": trimmed}
+    findings = Findings(studies=STUDIES, posteriors=fits, besides=besides)
+    findings.document = stage(
+        "chinchilla: numbers", lambda: _document(findings, allocations, before, published), of=fits
+    )
+    return findings
+
+
+def _earlier(whole, runs, *, sampler, **options):
+    """Compute N* at the largest run from the runs below each of `EARLIER` and from all, without robust widths or drift.
+
+    It shows how estimates changed as runs grew, which no interval of one fit does.
+    """
+    compute = runs["training_flop"]
+    largest, law = float(compute.max()), LAWS[DEFAULT]
+
+    def entry(fitted, rows):
+        at = fitted.allocate(largest, beyond="none", robust=False)["parameters"]
+        return {"rows": len(rows), "parameters": intervals.summary(at), "ok": bool(fitted.diagnostics["ok"])}
+
+    below = {cutoff: runs[compute < cutoff].reset_index(drop=True) for cutoff in EARLIER}
+    before = [
+        {"below": cutoff, "decades": float(np.log10(largest / rows["training_flop"].max()))}
+        | entry(Fitter(law, rows, sampler=sampler).fit(**options), rows)
+        for cutoff, rows in below.items()
+    ]
+    return {"law": DEFAULT, "compute": largest, "earlier": before, "all": entry(whole, runs)}
+
+
+def _document(findings, allocations, before, published):
+    document = {
+        "laws": {
+            name: fit_entry(f) | {"rank": int(findings.besides["comparison"].loc[name, "rank"])}
+            for name, f in findings.posteriors.items()
+        },
+        "allocation": [entry for name in PLANNED for entry in allocations[name].entries(name)],
+        "earlier_runs": before,
+        "stacking": findings.besides["comparison"]["weight"].to_dict(),
+        "comparison": results.comparison_document(findings.besides["comparison"]),
+        "published": published_entries(findings.posteriors[MAIN], published),
+        "calibration": {MAIN: findings.study("chinchilla_coverage")},
+        "reading_error": findings.study("chinchilla_reading_error"),
+    }
+    document["laws"][MAIN]["point_estimates"] = {
+        **{name: p["constants"] for name, p in findings.besides["points"].parametric.items()},
+        **{f"{name}_without_highest_5": p["constants"] for name, p in findings.besides["trimmed"].items()},
+        **{name: {"exponent_parameters": e["exponent"]} for name, e in findings.besides["points"].envelopes.items()},
+    }
+    return document
+
+
+def published_entries(fit, published):
+    """Return entries of published estimates: our quoted one, and its probability of a value at least as large."""
+    table = chinchilla_estimates(published)
+    posterior = fit["posterior"]
+    quoted = quote_draws(fit, {name: posterior[name] for name in table["quantity"].unique() if name in posterior})
+    return [
+        {
+            "quantity": PREFIX + row.quantity,
+            "published": row.estimate,
+            "source": row.source,
+            "ours": intervals.summary(quoted[row.quantity], ratio=row.quantity == "exponent_parameters"),
+            "p_at_least": float((quoted[row.quantity] >= row.estimate).mean()),
+        }
+        for row in table.itertuples()
+        if row.quantity in quoted
+    ]
 
 
 def _apart(document):
@@ -60,11 +157,12 @@ def _parameter_table(document, table):
     at_least = {(b["quantity"].removeprefix(PREFIX), b["source"]): b["p_at_least"] for b in document["published"]}
     rows = []
     for name, label in LABELS.items():
-        q = law["parameters"][name]
+        q, robust = law["parameters"][name], law["robust"][name]["robust_sd"]
+        form = f".{decimals(q['sd'])}f"
         row = {
             "quantity": label,
-            "median [95%]": plain(q, f"{{:.{decimals(q['sd'])}f}}"),
-            "robust sd": _short(law["robust"][name]["robust_sd"], q["sd"]),
+            "median [95%]": plain(q, f"{{:{form}}}"),
+            "robust sd": "–" if robust is None or not np.isfinite(robust) else f"{robust:{form}}",
         }
         for source in table["source"].unique():
             estimate = table.loc[(table["source"] == source) & (table["quantity"] == name), "estimate"]
@@ -74,19 +172,17 @@ def _parameter_table(document, table):
     return tables.html(rows, note=note, title="Constants of the Chinchilla law, ours and published", fits=MAIN)
 
 
-def _short(x, sd):
-    """Write a number with no more decimals than two digits of the standard deviation have."""
-    return "–" if x is None or not np.isfinite(x) else f"{x:.{decimals(sd)}f}"
-
-
 def _point_table(findings):
     rows = []
-    for which, group in (("all runs", findings.points.parametric), ("without the 5 highest losses", findings.trimmed)):
+    for which, group in (
+        ("all runs", findings.besides["points"].parametric),
+        ("without the 5 highest losses", findings.besides["trimmed"]),
+    ):
         estimate = group["huber_fixed_threshold"]
         exponent = estimate["beta"] / (estimate["alpha"] + estimate["beta"])
         constants = (f"{x:.3f}" for x in (exponent, *(estimate[name] for name in ("E", "alpha", "beta"))))
         rows.append([f"Huber, {which}{'' if estimate.converged else ' (did not converge)'}", *constants])
-    for name, estimate in findings.points.envelopes.items():
+    for name, estimate in findings.besides["points"].envelopes.items():
         exponent = f"{estimate['exponent']:.3f} ± {1.96 * estimate.errors['exponent']:.3f}"
         rows.append([ENVELOPES[name], exponent, "–", "–", "–"])
     return tables.of_rows(["estimator", "exponent of N*", "E", "α", "β"], rows, title="Point estimates")
@@ -122,7 +218,7 @@ def sections(findings, published):
         "chart": _chart(findings, order),
         "by_law": _table_by_law(document, order),
         "allocated": tables.allocated(
-            budgets, title=f"What is compute-optimal under the {optimum.NAMES[name]} law", note=None, fits=name
+            budgets, title=f"What is compute-optimal under the {optimum.NAMES[name]} law", fits=name
         ),
         "fit": pictured(plot_fit, best, code=f"{opened}bs.plot_fit(fit)"),
         "isoflop": pictured(plot_isoflop, best, code=f"{opened}bs.plot_isoflop(fit)"),
@@ -131,7 +227,9 @@ def sections(findings, published):
         ),
         "parameters": _parameter_table(document, chinchilla_estimates(published)),
         "points": _point_table(findings),
-        "comparison": tables.comparison(findings.comparison, weights=True, title="Laws and noises by leave-one-out"),
+        "comparison": tables.comparison(
+            findings.besides["comparison"], weights=True, title="Laws and noises by leave-one-out"
+        ),
     }
     return prose.sections(
         __file__,

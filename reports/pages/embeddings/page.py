@@ -1,15 +1,68 @@
 """The page on embedding parameters: whether leaving them out explains the exponent of Kaplan et al."""
 
-from ....inference.estimands.strength import times_outside
-from ....inference.estimands.study_exponents import KAPLAN_EXPONENT
+import numpy as np
+
+from ....datasets import CHINCHILLA_VOCABULARY, load
+from ....inference import Fitter, compare, fit, intervals
+from ....inference.comparison.differences import is_apart
+from ....inference.comparison.weights import sum_error
+from ....inference.estimands.allocate import decades_outside
+from ....inference.estimands.strength import DIRECTION, times_outside
+from ....inference.estimands.study_exponents import (
+    BASES,
+    KAPLAN_EXPONENT,
+    SyntheticStudy,
+    frontier_exponents,
+    study_exponents,
+)
 from ....inference.words import plain, probability
+from ....models.laws import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
+from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
+from ....models.loss.sizes import chinchilla_configurations, estimates
 from ....plots import plot_intervals
+from ....plots.shared import chinchilla_constants
+from ... import results
+from ...findings import Findings
 from ...html import prose, tables
 from ...html.illustrations import pictured
+from ...laws import CHINCHILLA as UNWEIGHTED
 from ...laws import DEFAULT
-from ...results import verdict_entry
-from .analysis import MAIN
+from ...laws import LAWS as OF_CHINCHILLA
+from ...laws import PLANNED as OF_OTHER_MEANS
+from ...results import fit_entry, verdict_entry
 
+STAGES = (
+    "sizes of models",
+    "laws of embeddings",
+    "embeddings: leave-one-out",
+    "reconciliation",
+    "planning",
+    "embeddings: numbers",
+)
+MAIN = "embedding-corrected"
+LAWS = {
+    MAIN: EmbeddingCorrected(),
+    "embedding-corrected, joint": EmbeddingCorrected(joint=True),
+    "embedding-weighted": EmbeddingWeighted(),
+    "embedding-weighted, omega 0": EmbeddingWeighted(omega=0.0),
+    "embedding-weighted, one sigma": EmbeddingWeighted(scatter="one"),
+    "embedding-weighted, coupled": EmbeddingWeighted(coupled=True),
+    "embedding-weighted, coupled, one sigma": EmbeddingWeighted(coupled=True, scatter="one"),
+    "kaplan": Kaplan(),
+}
+OMEGAS = {"omega 0": "embedding-weighted, omega 0", "omega 1": UNWEIGHTED, "omega free": "embedding-weighted"}
+PLANNED = (UNWEIGHTED, "embedding-weighted", "embedding-weighted, omega 0", "kaplan")
+# Each law that learns omega, and the same law and noise with omega held at 1.
+FREE = {
+    "embedding-weighted": UNWEIGHTED,
+    "embedding-weighted, one sigma": "chinchilla, one sigma",
+    "embedding-weighted, coupled": "coupled",
+    "embedding-weighted, coupled, one sigma": "coupled, one sigma",
+}
+HELD = {name: OF_CHINCHILLA[name] for name in dict.fromkeys((*FREE.values(), *OF_OTHER_MEANS))}
+BUDGETS = (1e15, 1e18, 1e21, 1e24)
+VOCABULARIES = (8_000, 256_000)
+PUBLISHED_GAMMA = 47491.0
 ESTIMATORS = {
     "least_squares": "least squares of log N_T",
     "regression": "regression of log N_E on log N_x",
@@ -17,6 +70,144 @@ ESTIMATORS = {
 }
 COUNTED = {"nonembedding": "without embeddings", "total": "all parameters"}
 KAPLAN = "Kaplan et al. 2020"
+
+
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit the laws that count embedding parameters apart, reconcile, weigh and plan; see `Page.analyse`."""
+    options = {"seed": seed, "sampler": sampler, **settings}
+    runs, table = load("chinchilla_runs"), chinchilla_configurations()
+    sizes = stage("sizes of models", lambda: fit(Configurations(), table, check=False, **options))
+    needed = {name: law for name, law in (HELD | LAWS).items() if not (name in HELD and name in earlier)}
+    fitted = stage(
+        "laws of embeddings",
+        lambda: {name: Fitter(law, runs, sampler=sampler).fit(seed=seed, **settings) for name, law in needed.items()},
+        fitted=list(needed),
+    )
+    fits = {name: fitted[name] if name in fitted else earlier[name] for name in (*HELD, *LAWS)}
+    of_chinchilla = earlier | fits
+    rivals = {name: of_chinchilla[name] for name in OF_CHINCHILLA if name in of_chinchilla}
+    loo = stage(
+        "embeddings: leave-one-out",
+        lambda: {name: f.loo() for name, f in (fits | rivals).items()},
+        of=fits | rivals,
+    )
+    elpd = {name: of.elpd_i.values for name, of in loo.items()}
+    comparison, constants = compare(fits), chinchilla_constants(published)
+    reconciliation = stage("reconciliation", lambda: _reconcile(fits[MAIN], rivals, elpd, constants), of=fits | rivals)
+    planning = stage("planning", lambda: _plan(fits), of=fits)
+    laws, omega = stage(
+        "embeddings: numbers",
+        lambda: ({name: fit_entry(f) for name, f in fits.items() if name not in HELD}, omega_entry(fits, elpd)),
+        of=fits,
+    )
+    posterior = {name: intervals.summary(sizes["posterior"][name]) for name in ("gamma", "delta", "aspect_ratio")}
+    reconciliation |= {
+        "configurations": estimates(table, CHINCHILLA_VOCABULARY) | {"posterior": posterior},
+        "omega": omega,
+        "comparison": results.comparison_document(comparison),
+        "planning": planning,
+    }
+    document = {"laws": laws, "reconciliation": reconciliation}
+    posteriors = fits | {"configurations": sizes}
+    return Findings(posteriors=posteriors, document=document, besides={"rivals": rivals})
+
+
+def _reconcile(main, rivals, elpd, published):
+    """Return the entry of exponents with and without embeddings: by law, by study, and of published constants."""
+    exponents = study_exponents(main)
+    by_law, beyond = law_entries(rivals, elpd), decades_beyond(load("chinchilla_runs"))
+    accepted = {name: one for name, one in by_law.items() if not one["rejected"]}
+    rises = all(one["p_rises"] > DIRECTION[0] for one in accepted.values())
+    return {
+        "local_exponent": {
+            basis: {
+                source: float(frontier_exponents(of, basis=basis, gamma=PUBLISHED_GAMMA)["size"][0])
+                for source, of in published.items()
+            }
+            | {"posterior": intervals.summary(exponents[basis]["size"])}
+            for basis in BASES
+        },
+        "by_law": by_law,
+        "direction": {"laws": list(accepted), "rises": rises},
+        "decades_beyond": max(beyond.values(), key=abs),
+        "decades_beyond_by_basis": beyond,
+        "p_exponent_above_0.73": exponents.p_kaplan,
+        "moved": {
+            f"vocabulary {size:,}": intervals.summary(study_exponents(main, vocabulary=size)["nonembedding"]["size"])
+            for size in VOCABULARIES
+        },
+    }
+
+
+def _plan(fits):
+    return [
+        entry | {"vocabulary": vocabulary}
+        for vocabulary in (CHINCHILLA_VOCABULARY, VOCABULARIES[-1])
+        for name in PLANNED
+        for entry in fits[name].allocate(BUDGETS, vocabulary=vocabulary).entries(name)
+    ]
+
+
+def law_entries(rivals, elpd):
+    """Return entries of the exponents by law and noise, with and without embeddings, and elpd against the best.
+
+    A law that predicts worse than the best by more than two standard errors is rejected.
+    """
+    order = sorted(rivals, key=lambda name: -elpd[name].sum())
+    entries = {}
+    for name in order:
+        exponents, check = study_exponents(rivals[name]), rivals[name].check()
+        difference = elpd[name] - elpd[order[0]]
+        error = float(sum_error(difference))
+        without, counted = (exponents[basis]["size"] for basis in BASES)
+        entries[name] = {
+            **{basis: intervals.summary(exponents[basis]["size"]) for basis in BASES},
+            "elpd_diff": float(difference.sum()),
+            "dse": error,
+            "rejected": bool(is_apart(difference.sum(), error)),
+            "verdict": {key: check[key] for key in ("verdict", "p", "size")},
+            "p_above_0.73": exponents.p_kaplan,
+            "p_rises": float((without > counted).mean()),
+        }
+    return entries
+
+
+def decades_beyond(runs, study=None):
+    """Compute how far a study's budgets lie outside the fitted runs' compute, in decades, by basis.
+
+    It is the largest of either end: above the runs (positive) or below (negative), 0 within.
+    """
+    study = study or SyntheticStudy()
+    sizes = {"nonembedding": runs["parameters_nonembedding"], "total": runs["parameters"]}
+    decades = {}
+    for basis, budgets in zip(BASES, study.budgets, strict=True):
+        flop = FLOP_PER_PARAMETER_TOKEN * sizes[basis] * runs["tokens"]
+        outside = decades_outside(10.0 ** np.array(budgets), flop.min(), flop.max())
+        decades[basis] = float(outside[np.abs(outside).argmax()])
+    return decades
+
+
+def omega_entry(fits, elpd):
+    """Return the entry of omega: its summary by law and noise, P(omega > 1/2), and elpd of omega 0, 1 and free."""
+    by = {name: _omega(fits[name]) | _against(elpd[name], elpd[held]) for name, held in FREE.items()}
+    best = max(by, key=lambda name: by[name]["elpd_loo"])
+    rows = {label: _against(elpd[name], elpd[UNWEIGHTED]) for label, name in OMEGAS.items()}
+    return _omega(fits[best]) | {"law": best, "by_law": by, "loo": rows}
+
+
+def _omega(fitted):
+    omega = fitted["posterior"]["omega"]
+    robust = fitted.robust_sd(omega)["robust_sd"].max()
+    return {"omega": intervals.summary(omega), "robust_sd": float(robust), "p_above_half": float((omega > 0.5).mean())}
+
+
+def _against(values, held):
+    difference = values - held
+    return {
+        "elpd_loo": float(values.sum()),
+        "difference_to_omega_1": float(difference.sum()),
+        "its_se": float(sum_error(difference)),
+    }
 
 
 def _chart(by_law, names, measured):
@@ -102,7 +293,7 @@ def sections(findings, published):
         blocks,
         study=study,
         names=names,
-        checks={name: verdict_entry(findings.rivals[name]) for name in names},
+        checks={name: verdict_entry(findings.besides["rivals"][name]) for name in names},
         times_outside=times_outside,
         MAIN=MAIN,
     )

@@ -15,12 +15,7 @@ from ....inference.estimands.strength import (
     width,
 )
 from ....inference.estimands.study_exponents import KAPLAN_EXPONENT
-from ....inference.words import (
-    MIDDLE,
-    digits,
-    month,
-    position,
-)
+from ....inference.words import MIDDLE, digits, month, position
 from ... import optimum
 from ...cache.whole import CLAIMS
 from ...html import prose
@@ -38,48 +33,40 @@ WORDS = {
 
 def answers(document):
     """Return the answers to the questions whose pages were computed, from the content of results.json."""
+    made = {key: make(document) for key, (_, _, make) in ANSWERED.items() if key in document}
     return [
-        answer(section, page, *make(document), document["diagnostics"])
-        for key, (section, page, make) in ANSWERED.items()
-        if key in document
+        answer(write_texts(section, named), facts, rests_on, document["diagnostics"], page=page, slug=CLAIMS[section])
+        for key, (facts, rests_on, named) in made.items()
+        for section, page, _ in (ANSWERED[key],)
     ]
 
 
-def answer(section, page, facts, rests_on, named, diagnostics):
-    """Write one answer and grade it.
+def write_texts(section, named):
+    """Return the texts of an answer, by their names, from a section of the template and what it names."""
+    return prose.texts(__file__, TEMPLATE, **{section: named}, **WORDS)
 
-    Parameters
-    ----------
-    section : str
-        Of the template.
-    page : str
-        Name of the page, or of the place of it, that has more.
-    facts : Facts
-        Of which ``chains`` is set here: whether every fit that the answer depends on converged.
-    rests_on : tuple of str
-        Names of the fits that the number is of.
-    named : dict
-        What the template names.
-    diagnostics : dict
-        Of the fits, as in results.json.
+
+def answer(texts, facts, rests_on, diagnostics, *, page, slug=""):
+    """Grade an answer, and return it with its texts, those of `write_texts`.
+
+    The facts have ``chains`` from `diagnostics`, those in results.json of the fits that the number rests on. `page` is
+    the page, or the place of it, that has more, and `slug` the page of the claim.
 
     Returns
     -------
     dict
         ``question`` and ``answer``, one sentence with one number and its interval. ``number`` is that number with its
         interval and unit, ``doubt`` one line on what it depends on most, ``frame`` a frame of reference, empty for
-        none. ``depends`` is what the number depends on, for the page of the claim, whose name is ``slug``. Then
-        ``facts`` as a dict, ``grades``, the ``strength``, ``because``, why it is not stronger, and ``raises``, what
-        would raise it by one grade. ``data`` names the tables of the fits.
+        none, and ``depends`` what the number depends on. Then ``facts`` as a dict, ``grades``, the ``strength``,
+        ``because``, why it is not stronger, ``raises``, what would raise it by one grade, and ``data``, the tables.
     """
-    texts = prose.texts(__file__, TEMPLATE, **{section: named}, **WORDS)
     facts = facts._replace(chains=all(diagnostics[name]["ok"] for name in rests_on))
     return {
         "page": page,
         **{name: texts[name] for name in ("question", "answer", "number", "doubt")},
         "frame": texts.get("frame", ""),
-        "depends": tuple(texts["depends"]),
-        "slug": CLAIMS.get(section, section),
+        "depends": tuple(texts.get("depends", ())),
+        "slug": slug,
         "facts": {name: None if isinstance(x, float) and math.isinf(x) else x for name, x in facts._asdict().items()},
         "rests_on": rests_on,
         "grades": grades(facts),
@@ -96,9 +83,9 @@ def ratio(medians):
     return max(finite) / min(finite) if len(finite) > 1 else None
 
 
-def of_law(check):
-    """Return the facts of an answer that are those of its law, from the check of the fit."""
-    return {key: check[key] for key in ("verdict", "p", "size")}
+def make_facts(check, **more):
+    """Return the facts of an answer: those of its law, from the check of the fit, and others."""
+    return Facts(**{"chains": True} | {key: check[key] for key in ("verdict", "p", "size")} | more)
 
 
 def furthest(q, others):
@@ -118,13 +105,12 @@ def size_parts(document, law, rivals, compute, label=str, question="How big shou
         return optimum.at_budget(document, compute, name, **group)
 
     at, others = at_budget(law), {label(name): at_budget(name)["parameters"] for name in rivals}
-    facts = Facts(
-        chains=True,
+    facts = make_facts(
+        document["laws"][law]["verdict"],
         width=width(at["parameters"]),
         sensitivity=ratio([at["parameters"][MIDDLE], *(q[MIDDLE] for q in others.values())]),
         decades=at["extrapolation"],
         compute=compute,
-        **of_law(document["laws"][law]["verdict"]),
     )
     named = {
         "question": question,
@@ -149,34 +135,27 @@ def _progress(document):
     q, rivals = quoted["doubling_months"], quoted["rivals"].values()
     medians = [rival["doubling_months"][MIDDLE] for rival in rivals]
     probabilities = [quoted["p_progress"], *(rival["p_progress"] for rival in rivals)]
-    named = {"q": q, "medians": medians, "rows": gain["rows"]}
-    named["far"] = document["pooled_doubling_months"]["by_paper_stacking"]
-    return progress_parts(named, probabilities, quoted["verdict"], (quoted["fit"],))
-
-
-def progress_parts(named, probabilities, check, rests_on):
-    """Return facts, fits and names of the answer on the doubling time at the evaluations."""
-    facts = Facts(
-        chains=True,
-        width=width(named["q"]),
-        sensitivity=ratio([named["q"][MIDDLE], *named["medians"]]),
+    facts = make_facts(
+        quoted["verdict"],
+        width=width(q),
+        sensitivity=ratio([q[MIDDLE], *medians]),
         decades=0.0,
         direction=(min(probabilities), max(probabilities)),
-        **of_law(check),
     )
-    return facts, rests_on, named | {"medians": [x for x in named["medians"] if x is not None]}
+    named = {"q": q, "medians": [x for x in medians if x is not None], "rows": gain["rows"]}
+    named["far"] = document["pooled_doubling_months"]["by_paper_stacking"]
+    return facts, (quoted["fit"],), named
 
 
 def _since(document):
     entry = document["since"]
     gains, faster = entry["gains"], entry["p_faster"].values()
     ends = {"least": min(faster), "most": max(faster)}
-    facts = Facts(
-        chains=True,
+    facts = make_facts(
+        entry["laws"][entry["fits"]["break"]]["verdict"],
         width=width(gains["after"]),
         decades=0.0,
         direction=tuple(ends.values()),
-        **of_law(entry["laws"][entry["fits"]["break"]]["verdict"]),
     )
     named = {
         "gains": gains,
@@ -197,11 +176,10 @@ def _time_horizons(document):
     rivals = {name: of for name, of in trends.items() if of["rival"]}
     medians = [of["doubling_months"][MIDDLE] for of in rivals.values()]
     alone, best = trends["estimates alone"]["doubling_months"], entry["best_at_release"]["published"]
-    facts = Facts(
-        chains=True,
+    facts = make_facts(
+        entry["verdict"],
         width=width(q),
         sensitivity=ratio([q[MIDDLE], *medians, alone[MIDDLE], best[MIDDLE]]),
-        **of_law(entry["verdict"]),
     )
     never = [of["dates_reached"]["a month of work"]["p_not_until"] for of in rivals.values()]
     named = {
@@ -233,13 +211,12 @@ def _embeddings(document):
     name = DEFAULT if DEFAULT in accepted else next(iter(accepted))
     exponents = {other: entry["nonembedding"] for other, entry in accepted.items()}
     probabilities = [entry["p_rises"] for entry in accepted.values()]
-    facts = Facts(
-        chains=True,
+    facts = make_facts(
+        accepted[name]["verdict"],
         width=width(exponents[name]),
         sensitivity=ratio([q[MIDDLE] for q in exponents.values()]),
         decades=entry["decades_beyond"],
         direction=(min(probabilities), max(probabilities)),
-        **of_law(accepted[name]["verdict"]),
     )
     others = {f"the {other} law": q for other, q in exponents.items() if other != name}
     named = {
@@ -260,12 +237,11 @@ def _arithmetic(document):
     shares = {name: entry["accuracy"][name]["ood"] for name in ("abacus", *entry["rivals"])}
     abacus, further = shares.pop("abacus"), [row["p_first"] for row in entry["rivals"].values()]
     others = [of["beyond"][MIDDLE] for of in entry["other_laws"]["abacus"].values()]
-    facts = Facts(
-        chains=True,
+    facts = make_facts(
+        entry["verdict"],
         width=width(abacus),
         sensitivity=ratio([abacus[MIDDLE], *others]),
         direction=(min(further), max(further)),
-        **of_law(entry["verdict"]),
     )
     named = {
         "abacus": abacus,

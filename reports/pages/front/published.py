@@ -4,6 +4,7 @@ import math
 import tomllib
 from pathlib import Path
 
+from ....inference.intervals import finite
 from ....inference.words import HIGH, LOW, MIDDLE
 from ...laws import DEFAULT
 from ...optimum import NAMES
@@ -27,13 +28,13 @@ def claims(document, published):
     for claim in CLAIMS:
         ours, quantity = _at(document, claim["path"], claim.get("scale", 1.0)), claim["quantity"]
         for row in _rows(published, quantity) if ours else ():
-            estimate = {name: _finite(getattr(row, name)) for name in ("estimate", "low", "high")}
+            estimate = {name: finite(getattr(row, name)) for name in ("estimate", "low", "high")}
             entries.append(
                 {
                     "claim": claim["claim"],
                     "of": claim.get("of") or _estimand(claim["path"]),
                     "source": row.source,
-                    "note": _text(row.note),
+                    "note": row.note if isinstance(row.note, str) else "",
                     "page": claim["page"],
                     "published": estimate,
                     "ours": ours,
@@ -99,11 +100,3 @@ def _p_at_least(document, quantity, source):
         return document["reconciliation"]["by_law"][DEFAULT]["p_above_0.73"]
     probabilities = {(e["quantity"], e["source"]): e["p_at_least"] for e in document.get("published", ())}
     return probabilities.get((quantity, source)) if isinstance(quantity, str) else None
-
-
-def _finite(x):
-    return float(x) if math.isfinite(x) else None
-
-
-def _text(note):
-    return note if isinstance(note, str) else ""

@@ -1,15 +1,87 @@
 """The page on time horizons: how long tasks are that models do, how fast that doubles, and by which trend."""
 
+from functools import partial
+
+import numpy as np
+
+from ....datasets import load
+from ....inference import fit, intervals
+from ....inference.comparison.differences import is_apart
+from ....inference.horizons.quantities import summary
 from ....inference.kinds.horizons import WORK
-from ....inference.words import dates, digits, durations, months, probability
+from ....inference.progress.trends import dates_reached, doubling_days
+from ....inference.words import HIGH, LOW, MIDDLE, dates, digits, durations, months, probability
+from ....models.laws import Horizons
 from ....plots import plot_horizons
+from ... import results
+from ...findings import Findings
 from ...html import prose, tables
 from ...html.illustrations import pictured
-from .analysis import ALONE, FORECASTS, HOUR, LINE, NAME, RECOVERY
+from ...speeds import BEST, SINCE, WEIRDML, in_months
+from ...speeds import published as published_days
 
+TABLE, NAME, LINE = "weirdml", "time horizons", "linear"
+LAW = Horizons(trend=LINE, estimates=True, family_effects=True)
+FIT, NUMBERS = "horizons: fit", "horizons: numbers"
+STAGES = (FIT, NUMBERS)
+FORECASTS, RECOVERY = "horizons_forecasts", "horizons_recovery"
+STUDIES = (WEIRDML, BEST, FORECASTS, RECOVERY)
+ALONE = "estimates alone"
+HOUR = 60.0  # minutes
 *_, MONTH = WORK
 TRENDS = {LINE: "line", "break": "line with a break", ALONE: "line, human times as estimated"}
 CODE = 'import bayescaling as bs\n\nbs.plot_horizons(bs.open("posteriors/time-horizons.nc"))'
+
+
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit the law with a constant rate, and read how other trends do from a study; see `Page.analyse`."""
+    table = load(TABLE)
+    fitted = stage(FIT, partial(fit, LAW, table, seed=seed, sampler=sampler, check=False, **settings))
+    findings = Findings(studies=STUDIES, posteriors={NAME: fitted})
+    entry = stage(NUMBERS, partial(numbers, fitted), of={NAME: fitted})
+    entry |= {
+        "rows": {"models": int(table["model"].nunique()), "tasks": int(table["task"].nunique())},
+        "trends": _trends(findings.study(WEIRDML), entry),
+        "published_hours": {name: pair[1] for name, pair in findings.study(WEIRDML)["published_hours"].items()},
+        "best_at_release": {
+            "published": in_months(published_days(f"horizons.doubling_days.since_{SINCE}")),
+            "law": in_months(findings.study(BEST)[SINCE]["days"]),
+        },
+    }
+    findings.document = {"time_horizons": entry}
+    return findings
+
+
+def numbers(fitted):
+    """Return what follows from the fit alone: doubling time, dates reached, hours of each model and the tests."""
+    days, horizons = intervals.entries(doubling_days(fitted)), summary(fitted)
+    hours = horizons[[LOW, MIDDLE, HIGH]] / HOUR
+    solved = horizons.xs(0.5, level="share")
+    return {
+        "fit": NAME,
+        "doubling_days": days,
+        "doubling_months": in_months(days["all"]),
+        "dates_reached": intervals.entries(dates_reached(fitted)),
+        "hours": {model: intervals.entries(hours.loc[model]) for model in hours.index.unique("model")},
+        "longest": str(solved.loc[solved["solved"] > 0, MIDDLE].idxmax()),
+        "estimate_factor": intervals.summary(np.exp(fitted["posterior"]["estimate_bias"]), ratio=True),
+        **results.check_entries(fitted),
+        "diagnostics": fitted.diagnostics,
+    }
+
+
+def _trends(study, entry):
+    """Return the latest doubling time and the dates reached by trend, and whether each predicts as well as the line."""
+    trends = {}
+    for name, of in study["fits"].items():
+        score = study["compared"].get(name, {})
+        of = entry if name == LINE else of
+        trends[name] = score | {
+            "doubling_months": in_months(list(of["doubling_days"].values())[-1]),
+            "dates_reached": of["dates_reached"],
+            "rival": bool(name != LINE and score and not is_apart(score["elpd_diff"], score["dse"])),
+        }
+    return trends
 
 
 def _chart(findings, entry):
@@ -24,7 +96,7 @@ def _chart(findings, entry):
     )
 
 
-def _models(entry):
+def _table_of_models(entry):
     """Return the table of hours of the models with published ones."""
     hours = entry["published_hours"]
     rows = [
@@ -40,7 +112,7 @@ def _models(entry):
     return tables.html(rows, title="Hours of tasks that models do", note=note, fits=NAME)
 
 
-def _trends(entry):
+def _table_of_trends(entry):
     """Return the table of doubling times and dates by trend, and those of models that were best at release."""
     rows = []
     for name, of in entry["trends"].items():
@@ -68,7 +140,7 @@ def sections(findings, published):
     forecasts, simulated = findings.study(FORECASTS), findings.study(RECOVERY)["as simulated"]
     return prose.sections(
         __file__,
-        {"chart": _chart(findings, entry), "models": _models(entry), "trends": _trends(entry)},
+        {"chart": _chart(findings, entry), "models": _table_of_models(entry), "trends": _table_of_trends(entry)},
         findings=findings,
         entry=entry,
         rivals=[of for of in entry["trends"].values() if of["rival"]],

@@ -1,11 +1,10 @@
 """A report on fits of the user, or on laws fitted to a custom table."""
 
-import importlib
-import pkgutil
 from functools import partial
 from pathlib import Path
 
 from ....datasets import KINDS
+from ....datasets.kinds.runs import RUNS
 from ....datasets.wording import plural, printable
 from ....errors import InputError
 from ....inference import compare, fit, fitting
@@ -14,25 +13,20 @@ from ....inference.record import origins
 from ....models.laws import as_law
 from ... import results
 from ...cache.stages import Stages
-from ...entries import fit_entry
 from ...output import judge_chains, prepare, write
-from .. import own
-from .fronts import PLACE, Custom, best_and_rivals, front_of
+from ...results import fit_entry
+from ..front.page import Front, misfit_note, not_quotable, quotable
+from . import runs, tables
+from .custom import PLACE, Custom, best_and_rivals
 
-# The modules of this folder that are called as a kind of table.
-PAGES = {
-    module.name: importlib.import_module(f".{module.name}", __package__)
-    for module in pkgutil.iter_modules(own.__path__)
-    if module.name in KINDS
-}
+PAGES = {RUNS.name: runs}  # of kinds whose pages have budgets, and more than the answers of their records
 
 
 def report_table(out, laws, table, *, backdrop, compute, published, progress, fresh, seed, sampler, **settings):
     """Fit laws to a table and report on them; parameters as for `report`."""
     fitting.check_options(seed, sampler, settings)
     chosen = [as_law(law) for law in ([laws] if isinstance(laws, str) else laws)]
-    _check_backdrop(chosen, backdrop)
-    _check_compute([law.kind for law in chosen], compute)
+    _check(chosen, backdrop, compute)
     follows = {law.label: origins(law, table) for law in chosen}
     prepare(Path(out))
     options = {"seed": seed, "sampler": sampler, **settings}
@@ -50,17 +44,16 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
     """Report on fits; parameters as for `report`, with seconds and warnings of the steps before."""
     out = Path(out)
     page = _page_of(fits)
-    _check_backdrop([fitted.law for fitted in fits.values()], backdrop)
-    _check_compute([fitted.law.kind for fitted in fits.values()], compute)
+    _check([fitted.law for fitted in fits.values()], backdrop, compute)
     prepare(out)
     options = {} if compute is None else {"compute": one_number(compute, "compute must be positive FLOP such as 1e22")}
     steps = ["leave-one-out", *(["backdrop"] if backdrop else []), "tests and figures"]
-    steps += getattr(page, "STEPS", [])
+    steps += page.STEPS
     with Stages(steps, progress, fresh=fresh, page="own") as stage:
         stage("leave-one-out", lambda: {name: fitted.loo() for name, fitted in fits.items()}, of=fits)
         comparison = _compared(fits)
-        main = fits[best_and_rivals(fits, comparison)[0]].law
-        behind = stage("backdrop", partial(_behind, main), of=fits) if backdrop else None
+        best, rivals = best_and_rivals(fits, comparison)
+        behind = stage("backdrop", partial(_behind, fits[best].law), of=fits) if backdrop else None
         entries = stage("tests and figures", partial(_entries, page, fits, **options), of=fits)
         document = {"schema": results.SCHEMA} | entries
         if not isinstance(comparison, str):
@@ -69,19 +62,34 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
         records = {name: fitted.record for name, fitted in fits.items()}
         judge_chains(document, records)
         document |= {"answers": [], "optimum": None}
-        custom = Custom(fits, document, comparison, behind, published)
+        custom = Custom(fits, document, comparison, best, rivals, behind, published)
         figures = page.first_screen(custom, stage)
         document |= {"provenance": results.provenance(records), "seconds": (seconds or {}) | stage.seconds}
         part = {"name": PLACE, "title": "All results", "sections": page.sections(custom)}
-        title = f"{page.QUESTION} {_tables_of(fits)}"
-        write(out, document, fits, title, [part], [*warned, *stage.warned], front_of(custom, figures), claims=False)
+        title = f"{page.ask(fits[best].law.kind)} {_tables_of(fits)}"
+        write(out, document, fits, title, [part], [*warned, *stage.warned], _front(custom, figures), claims=False)
     return document
 
 
 def _entries(page, fits, **options):
     """Return entries of results.json: each law, and the decisions that a page is on."""
-    laws = {name: fit_entry(fitted) | page.entry(fitted) for name, fitted in fits.items()}
-    return {"laws": laws} | (page.decisions(fits, laws, **options) if hasattr(page, "decisions") else {})
+    laws = {name: fit_entry(fitted) | page.make_entry(fitted) for name, fitted in fits.items()}
+    return {"laws": laws} | page.decide(fits, laws, **options)
+
+
+def _front(custom, figures):
+    """Put the `Front` together, without figures that are None; None where nothing was answered."""
+    answers = custom.document["answers"]
+    if not answers:
+        return None
+    return Front(
+        answers,
+        [drawn for drawn in figures if drawn is not None],
+        sized=answers[0] if custom.document["optimum"] else None,
+        quotable=quotable({"answers": answers}),
+        not_quotable=not_quotable({"answers": answers}),
+        note=misfit_note([custom.document["laws"][answers[0]["rests_on"][0]]]),
+    )
 
 
 def _tables_of(fits):
@@ -101,25 +109,20 @@ def _page_of(fits):
             raise InputError(
                 f"{first!r} is a fit of {kind} and {name!r} one of {other}; make a report for each kind of table"
             )
-    if kind not in PAGES:
-        raise InputError(f"{first!r} is a fit of {kind}, of which there is no page; reports are on {', '.join(PAGES)}")
-    return PAGES[kind]
+    return PAGES.get(kind, tables)
 
 
-def _check_compute(kinds, compute):
-    if compute is not None and not all(hasattr(PAGES.get(kind), "decisions") for kind in kinds):
+def _check(laws, backdrop, compute):
+    """Refuse a backdrop of groups, and a budget of laws without budgets."""
+    kinds = sorted({law.kind for law in laws})
+    if compute is not None and not {*kinds} <= {*PAGES}:
+        raise InputError(f"compute: a report on {' and '.join(kinds)} has no budget; leave it out (--compute)")
+    grouped = [law for law in laws if law.grouped_by is not None]
+    if backdrop and grouped:
         raise InputError(
-            f"compute: a report on {' and '.join(sorted({*kinds}))} has no budget; leave it out (--compute)"
+            f"backdrop: the built-in table of {grouped[0].kind} has no column {grouped[0].grouped_by!r} to compare "
+            "with its groups; leave it out"
         )
-
-
-def _check_backdrop(laws, backdrop):
-    for law in laws:
-        if backdrop and law.grouped_by is not None:
-            raise InputError(
-                f"backdrop: the built-in table of {law.kind} has no column {law.grouped_by!r} to compare with "
-                "its groups; leave it out"
-            )
 
 
 def _compared(fits):

@@ -1,4 +1,4 @@
-"""Entries of results.json on algorithmic progress."""
+"""Entries of results.json on algorithmic progress, with the ridge of the main specification."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,6 @@ from ....models.progress.growth import doubling_quantiles
 from ....models.progress.specifications import NO_PROGRESS
 from ... import results
 from ...laws import MAIN
-from . import ridge
 
 ESTIMAND = (
     "mean over the evaluations of the yearly fall of the log reducible loss, over the mean of its fall per log unit of "
@@ -23,6 +22,23 @@ ESTIMAND = (
 CHANGING, WITHIN = (14, 15), (1e21, 2019.0)  # specifications whose exponents change; FLOP and year close to rows
 PROBABILITIES = {"q2.5": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q97.5": 0.975}
 WEIGHTINGS = ("stacking", "pseudo_bma", "equal", "by_paper_stacking")
+
+
+def _ridge_entry(fit, paper):
+    """Return shares of draws nearer to the paper's estimator as it stops, and converged, with their doubling times.
+
+    Distances are in posterior sds of the two yearly falls, of which the data tell the sum better than the parts.
+    """
+    a, b = (fit["posterior"][name].values.ravel() for name in ("alpha_year", "beta_year"))
+    ends = [(f["alpha_year"], f["beta_year"]) for f in paper]
+    stops, converged = (np.hypot((a - x) / a.std(), (b - y) / b.std()) for x, y in ends)
+    rate, second = np.ravel(rate_at_optimum.first_rate(fit).values), converged < stops
+    near = {"nearer_to_converged": second, "nearer_to_stop": ~second}
+    none = {"mean": None, "sd": None} | dict.fromkeys(intervals.QUANTILES)
+    return {
+        name: {"share": float(of.mean()), "doubling_months": rate_quantiles(rate[of]) if of.any() else none}
+        for name, of in near.items()
+    }
 
 
 def document(findings, of, fits, *, attribution, paper):
@@ -38,6 +54,8 @@ def document(findings, of, fits, *, attribution, paper):
         quoted = quoted | quoted_entry(fits[quoted["noise"]])
     main = of["progress"][key] | fit_entry(alone, MAIN) | {"misfit": misfit(fits)}
     with_papers = of["paper_effects"][key] | gain_entry(compute_equivalent_gain(effects))
+    study = findings.study("progress_variants")
+    variants = study["variants"]
     return {
         "progress": of["progress"] | {key: main},
         "pooled_doubling_months": of["pooled_doubling_months"],
@@ -45,10 +63,12 @@ def document(findings, of, fits, *, attribution, paper):
         "noises": of["noises"],
         "paper_effects": of["paper_effects"] | {key: with_papers},
         "pace": findings.study("progress_pace"),
-        **_of_variants(findings.study("progress_variants")),
+        **study,
+        "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
+        "transformer": study["transformer_by_form"]["transformer_exp"],
         "within_rows": of["within_rows"],
-        "ridge": ridge.entry(alone, rate_at_optimum.first_rate(alone).values, list(paper.values()), rate_quantiles),
-        "effective_compute_since_2014": _build_up(alone),
+        "ridge": _ridge_entry(alone, paper.values()),
+        "effective_compute_since_2014": _rate_summary(np.exp(contributions.effective_compute(alone, [2023.0]))),
         "attribution": _attribution(attribution["share"]),
         **findings.study("progress_future"),
         "sensitivity": findings.study("progress_sensitivity") | {"prior_driven": of["prior_driven"]},
@@ -60,14 +80,6 @@ def frame(entries):
     """Return entries of results.json by name as a table; numbers of specifications are whole numbers again."""
     table = pd.DataFrame.from_dict(entries, orient="index")
     return table.set_axis([int(name) if name.isdigit() else name for name in table.index])
-
-
-def _of_variants(study):
-    variants = study["variants"]
-    return study | {
-        "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
-        "transformer": study["transformer_by_form"]["transformer_exp"],
-    }
 
 
 def rate_quantiles(rate):
@@ -200,12 +212,6 @@ def within_rows(fits):
     rates = {str(k): rate_at_optimum.growth_rates(fits[k], compute=compute, year=year) for k in CHANGING if k in fits}
     months = {k: rate_quantiles(next(iter(of.values()))) for k, of in rates.items()}
     return {"compute": compute, "year": year, "doubling_months": months}
-
-
-def _build_up(fit):
-    """Return the factor by which algorithms multiplied effective compute, to 2023."""
-    log_factor = np.ravel(contributions.effective_compute(fit, [2023.0]))
-    return intervals.summary(np.exp(log_factor[np.isfinite(log_factor)]), ratio=True)
 
 
 def _attribution(share):

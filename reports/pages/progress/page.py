@@ -1,24 +1,127 @@
 """The page on algorithmic progress: the doubling time, the 20 specifications, variants and published estimates."""
 
+from functools import partial
+
 import numpy as np
 
+from ....datasets import load
+from ....inference import fit as fit_law
 from ....inference import words
-from ....inference.progress import rate_at_optimum
+from ....inference.points import penalised
+from ....inference.progress import contributions, rate_at_optimum
 from ....inference.progress.change_points import NONE
+from ....inference.progress.fitting import new_fitter
+from ....models.progress.law import Progress
 from ....models.progress.specifications import NO_PROGRESS
 from ....plots import plot_intervals, plot_progress
+from ...findings import Findings
 from ...html import prose, tables
 from ...html.illustrations import pictured
 from ...laws import EFFECTS, INDEPENDENT, MAIN, NOISES, name_of_fit
 from ...laws import SPECIFICATIONS_STUDY as STUDY
 from ...results import rejected_by
-from .names import EFFECTS_WORDS, REMARKS, VARIANTS
+from .entries import document, frame, rule_gains
+from .specifications import every_specification
 
+REMARKS = {
+    1: "one intercept",
+    2: "one intercept, data only",
+    3: "one intercept, parameters only",
+    4: "one intercept, years by benchmark in N",
+    5: "one intercept, years by benchmark in D",
+    6: "one intercept, years by benchmark",
+    7: "main one of the paper",
+    8: "progress in data only",
+    9: "progress in parameters only",
+    10: "years by benchmark",
+    11: "years and exponents by benchmark",
+    12: "one year slope for both terms",
+    13: "exponents by architecture",
+    14: "progress through exponents only",
+    15: "progress through exponents too",
+    16: "no progress",
+    17: "no progress, exponents by architecture",
+    18: "compute only",
+    19: "with vocabulary",
+    20: "diminishing returns of epochs",
+}
+EFFECTS_WORDS = {EFFECTS: "with random effects by paper", INDEPENDENT: "without random effects by paper"}
+VARIANTS = {
+    "main": "specification 7",
+    "student_t": "Student-t residuals",
+    "log_loss": "residuals of log loss",
+    "pooling": "benchmarks' spread estimated",
+    "paper_effects": "paper effects",
+    "scatter": "scatter by benchmark",
+    "paper_effects_scatter": "paper effects, scatter by benchmark",
+    "irreducible": "irreducible loss by benchmark",
+    "transformer_exp": "transformer factor exp(γ)",
+    "transformer_sigmoid": "transformer factor σ(γ)",
+    "non_transformers": "non-transformers only",
+    "tokens_seen_imputed": "tokens seen, unknown epochs 1",
+    "tokens_seen": "tokens seen, unknown epochs dropped",
+    "diminishing_imputed": "diminishing returns, unknown epochs 1",
+    "diminishing": "diminishing returns, unknown epochs dropped",
+    "repeated_imputed": "repeated data, unknown epochs 1",
+    "repeated": "repeated data, unknown epochs dropped",
+    "vocabulary": "vocabulary (specification 19)",
+}
+PAIRS = [
+    (start, end)
+    for start, ends in {
+        "RNN (2012)": ("LSTM (2016)", "Transformer (2018)", "GPT-2 (2019)", "GPT-3 (2021)", "Gopher (2021)"),
+        "LSTM (2016)": ("Transformer (2018)", "GPT-2 (2019)", "GPT-3 (2021)", "Gopher (2021)"),
+        "Transformer (2018)": ("GPT-2 (2019)", "GPT-3 (2021)", "Gopher (2021)"),
+    }.items()
+    for end in ends
+]
+RULE_BUDGETS = (1e19, 1e20, 1e21, 1.5e21, 1e22, 1e23, 1e24, 2.5e24, 1e25)
+STUDIES = ("progress_future", "progress_sensitivity", "progress_variants", "progress_pace", STUDY)
+FITS, QUANTITIES, NUMBERS, RULES = (f"progress: {name}" for name in ("fits", "quantities", "numbers", "rules"))
+STAGES = (FITS, STUDY, QUANTITIES, NUMBERS, RULES)
 HO, DOUBLING = "Ho et al. 2024", "progress.doubling_months."
 TEN_BEST = "ten best specifications"
 SOURCE = "Data: lm_progress; all rows but the first from a study"
 OPENED = f'import bayescaling as bs\n\nfit = bs.open("posteriors/progress-{MAIN}-paper-effects.nc")\n'
 FAR = "at 1e25 FLOP in 2023"
+
+
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit the specification that is quoted, and compute everything that follows; see `Page.analyse`."""
+    table, options = load("lm_progress"), {"seed": seed, "sampler": sampler, **settings}
+    fits = stage(FITS, partial(_fits, table, **options))
+    compared, others = stage.study(STUDY, partial(every_specification, table, fits, **options))
+    main = {name_of_fit(MAIN, noise): fit for noise, fit in fits.items()}
+    besides = {"comparison": frame(compared["comparison"]["rows"])}
+    findings = Findings(posteriors=others | main, besides=besides)
+    findings.studies = tuple(name for name in STUDIES if name not in stage.studies)
+    findings.records = compared["records"]
+    quantities = stage(QUANTITIES, partial(_quantities, fits[INDEPENDENT], table), of=fits)
+    entries = partial(document, findings, compared["document"], fits, **quantities)
+    findings.document = stage(NUMBERS, entries, of=fits)
+    if (chinchilla := earlier.get("chinchilla")) is not None:
+        gains = partial(contributions.chinchilla_over_kaplan, chinchilla, RULE_BUDGETS)
+        gains = stage(RULES, gains, of={"chinchilla": chinchilla})
+        findings.document["chinchilla_over_kaplan"] = rule_gains(gains)
+    return findings
+
+
+def _fits(table, *, seed, sampler, **settings):
+    """Fit the main specification under each noise; that with paper effects is the fit that a user makes."""
+    alone = new_fitter(table, sampler=sampler).fit(law=Progress(MAIN), seed=seed, **settings)
+    effects = fit_law(Progress(MAIN, **NOISES[EFFECTS]), table, seed=seed, sampler=sampler, check=False, **settings)
+    return {INDEPENDENT: alone, EFFECTS: effects}
+
+
+def _quantities(fit, table):
+    """Return shares of progress and of scaling, and the doubling times of the paper's estimator."""
+    return {
+        "attribution": contributions.attribution(fit, load("attribution_systems"), PAIRS),
+        "paper": {
+            "as it stops": penalised.penalised_fit(MAIN, table),
+            "converged": penalised.penalised_fit(MAIN, table, converged=True),
+        },
+    }
 
 
 def _published(published):
@@ -90,7 +193,7 @@ def _table_of_places(findings, of_ho):
 def _table_of_specifications(findings):
     """Return the table of all specifications: how well they predict, their doubling times, and tests by noise."""
     progress, effects, rows = findings.document["progress"], findings.document["paper_effects"], []
-    for k, score in findings.comparison.iterrows():
+    for k, score in findings.besides["comparison"].iterrows():
         entry, times = progress[str(k)], effects[str(k)].get("doubling_months")
         far = next(iter(entry["doubling_months"].values())) if times else None
         rows.append((
@@ -106,7 +209,7 @@ def _table_of_specifications(findings):
         "evaluations, with random effects by paper. Tests: rows independent / with effects. "
         f"{' and '.join(map(str, NO_PROGRESS))} have no progress.",
         title="The 20 specifications",
-        fits=[(name_of_fit(k, INDEPENDENT), name_of_fit(k, EFFECTS)) for k in findings.comparison.index],
+        fits=[(name_of_fit(k, INDEPENDENT), name_of_fit(k, EFFECTS)) for k in findings.besides["comparison"].index],
     )
 
 
@@ -136,19 +239,15 @@ def _table_of_variants(findings, of_ho):
     return tables.of_rows(header, rows, note, title="Variants compared with the published ones")
 
 
-def _likeliest_change(changes):
-    """Return the date at which the rate most probably changed."""
-    shares = {float(x): of["probability"] for x, of in changes["cutoffs"].items() if x != NONE}
-    return max(shares, key=shares.get)
-
-
 def sections(findings, published):
     """Return the sections on algorithmic progress, in order; see `Page.sections`."""
-    of_ho, document, comparison = _published(published), findings.document, findings.comparison
+    of_ho, document, comparison = _published(published), findings.document, findings.besides["comparison"]
     effects = findings.posteriors[name_of_fit(MAIN, EFFECTS)]
     grid = document["sensitivity"]["prior_grid"][str(MAIN)]
     medians = [row["q50"] for row in grid if row["estimand"] == "rows"]
     variants = [entry["doubling_months"]["q50"] for entry in _variants(findings).values()]
+    changes = {float(x): of["probability"] for x, of in document["pace"]["cutoffs"].items() if x != NONE}
+    futures = {name: of["elpd"] for name, of in document["leave_future_out_by_specification"].items()}
     blocks = {
         "chart": _chart(findings, of_ho),
         "places": _table_of_places(findings, of_ho),
@@ -167,8 +266,8 @@ def sections(findings, published):
         close=int((-comparison["elpd_diff"] <= 2 * comparison["dse_by_paper"]).sum()),
         priors=(min(medians), max(medians)),
         variants=(min(variants), max(variants)),
-        futures=_futures(document["leave_future_out_by_specification"]),
-        likely=_likeliest_change(document["pace"]),
+        futures=max(futures.values()) - max(futures[str(k)] for k in NO_PROGRESS),
+        likely=max(changes, key=changes.get),
         ends=document["paper_estimator"],
         rejected_by=rejected_by,
         optimum=rate_at_optimum,
@@ -176,10 +275,3 @@ def sections(findings, published):
         NOISES=NOISES,
         STUDY=STUDY,
     )
-
-
-def _futures(entries):
-    """Return how much worse the better specification without progress predicts the years to come than the best."""
-    best = max(entries.values(), key=lambda entry: entry["elpd"])
-    still = max((entries[str(k)] for k in NO_PROGRESS), key=lambda entry: entry["elpd"])
-    return best["elpd"] - still["elpd"]

@@ -1,8 +1,17 @@
-"""Forms of the trend of capability at fixed compute, compared by a long study: ``evidence/since_forms.json``."""
+"""Forms of the trend of capability at fixed compute, compared by a long study, and their gains by period."""
 
+from ....inference import intervals
 from ....inference.comparison.differences import is_apart
-from .periods import BREAK, LINEAR, PLAIN
+from ....inference.scores.compute import summary
+from ...laws import EFFECTS, INDEPENDENT, MAIN
+from ...laws import name_of_fit as name_of_progress
 
+LINEAR, BREAK = "linear", "break"
+PLAIN = "plain"  # form of the scores, without options
+QUANTITIES = ("factor", "gain", "halving")
+LEVELS = ("q2.5", "q5", "q50", "q95", "q97.5")
+# Names of the fits of the page on progress, by what is independent.
+SHARED = {unit: name_of_progress(MAIN, noise) for unit, noise in (("rows", INDEPENDENT), ("papers", EFFECTS))}
 OF_SCORES = {
     PLAIN: "neither",
     "versions": "versions within models",
@@ -23,6 +32,20 @@ VARIANTS = {
     WITHOUT_REASONING: ", without reasoning models",
     "break": "break in May 2024, ",
 }
+
+
+def periods(fitted):
+    """Return summaries by period and unit: quantiles by quantity, and the probability of progress."""
+    summaries = {}
+    for (period, unit), row in summary(fitted).iterrows():
+        entry = {q: {level: intervals.finite(row[f"{q}_{level}"]) for level in LEVELS} for q in QUANTITIES}
+        summaries.setdefault(period, {})[unit] = entry | {"p_progress": float(row["p_progress"])}
+    return summaries
+
+
+def name_of_fit(pace, form=PLAIN):
+    """Return the name of the posterior of a form of the gain and of the scores."""
+    return f"since, {pace}" if form == PLAIN else f"since, {pace}, {form}"
 
 
 def best_form(study):

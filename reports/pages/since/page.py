@@ -1,13 +1,159 @@
 """The page on progress since 2023: how fast capability grows at fixed compute, and what that depends on."""
 
+import math
+from functools import partial
+
+import numpy as np
+
+from ....datasets import load
+from ....inference import fit, intervals
+from ....inference.progress.rate_at_rows import fall
+from ....inference.scores.capabilities import pit_by_benchmark
+from ....inference.scores.compute import progress_at_fixed_compute
 from ....inference.words import month, plain
+from ....models.scores.law import Scores
 from ....plots import plot_capability, plot_intervals
+from ... import results, speeds
+from ...findings import Findings
 from ...html import prose
 from ...html.illustrations import pictured
-from . import analysis, tables
-from .forms import DEFAULT, OF_SCORES, PLAIN
+from ...laws import MAIN
+from ...laws import SPECIFICATIONS_STUDY as STUDY
+from . import tables
+from .forms import (
+    BREAK,
+    DEFAULT,
+    LINEAR,
+    OF_SCORES,
+    PLAIN,
+    SHARED,
+    WITHOUT_REASONING,
+    best_form,
+    name_of_fit,
+    periods,
+    probabilities,
+    with_fits,
+)
+from .least_squares import least_squares
 
+LAWS = {LINEAR: Scores(pace="linear"), BREAK: Scores(pace="break")}
+FITS, EARLIER, NUMBERS, CONSTANT = "since: fits", "since: 2012 to 2023", "since: numbers", "since_constant"
+STAGES = (FITS, CONSTANT, NUMBERS, EARLIER)
+STUDIES = (
+    CONSTANT, "since_scores", "since_forms", "since_changes", "since_later_models", "since_frontier",
+    "since_coverage", *speeds.STUDIES,
+)  # fmt: skip
+DECADE = math.log(10)
+PAIRS = 250  # draws of slope and gain in the figure
+TUNE = 500  # steps of a chain
 CAPABILITY = 'import bayescaling as bs\n\nbs.plot_capability(bs.open("posteriors/since-break.nc"))'
+
+
+def earlier_progress(fits, study):
+    """Return the fall of compute at fixed loss from the evaluations of 2012 to 2023.
+
+    `fits`, by unit, are those of the page on progress, so that both pages print one interval. For units without a fit
+    `study` has results of `fall` by the name of the fit. ``units`` are `fall` by rows and by papers.
+    """
+    table = load("lm_progress")
+    counts = {"evaluations": len(table), "papers": int(table["paper_id"].nunique())}
+    units = {unit: fall(fits[unit]) if unit in fits else study[name] for unit, name in SHARED.items()}
+    return {"specification": MAIN, "counts": counts, "units": units}
+
+
+def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
+    """Fit the law of scores with a break, and compare it with a constant gain; see `Page.analyse`."""
+    table, options = load("eci_scores"), {"seed": seed, "sampler": sampler, **settings}
+    options["tune"] = min(settings.get("tune", TUNE), TUNE)
+    broken = stage(FITS, partial(fit, LAWS[BREAK], table, **options))
+    constant, others = stage.study(CONSTANT, partial(constant_gain, table, **options))
+    shared = {unit: earlier[name] for unit, name in SHARED.items() if name in earlier}
+    findings = Findings(
+        studies=(*(name for name in STUDIES if name not in stage.studies), *(() if shared else (STUDY,))),
+        posteriors=others | {name_of_fit(BREAK): broken},
+        records=constant.pop("records"),
+    )
+    form = best_form(scores := findings.study("since_scores"))
+    findings.records |= {} if form == PLAIN else scores["records"]
+    entry = stage(NUMBERS, lambda: _entry(findings, table, constant, broken, form), of={BREAK: broken})
+    bridge = stage(EARLIER, lambda: earlier_progress(shared, findings.study(STUDY)["fall"]), of=shared)
+    findings.document = {"since": entry | {"earlier": bridge, "speeds": speeds.of_studies()}}
+    return findings
+
+
+def constant_gain(table, **options):
+    """Fit a constant gain; return `gain_entries` with the ``records``, and the fit by the name of its posterior."""
+    fitted = fit(LAWS[LINEAR], table, check=False, **options)
+    fits = {name_of_fit(LINEAR): fitted}
+    return gain_entries(LINEAR, fitted) | {"records": results.records(fits)}, fits
+
+
+def gain_entries(pace, fitted):
+    """Return entries of results.json of a form of the gain."""
+    draws = progress_at_fixed_compute(fitted)
+    slope, pairs = DECADE * draws["slope"].values.ravel(), {}
+    for period in draws["period"].values.tolist():
+        gain = draws["gain"].sel(period=period).values.ravel()
+        some = np.linspace(0, len(gain) - 1, min(PAIRS, len(gain))).astype(int)
+        pairs[period] = {"slope": slope[some].tolist(), "gain": gain[some].tolist()}
+    slopes = {pace: intervals.summary(slope)}
+    entries = {"periods": periods(fitted), "slope_a_decade": slopes, "pairs": pairs, "laws": {pace: _law(fitted)}}
+    return entries | ({"least_squares": least_squares(fitted)} if pace == LINEAR else {})
+
+
+def _entry(findings, table, constant, broken, form):
+    plain, scores = gain_entries(BREAK, broken), findings.study("since_scores")
+    plain = constant | {name: constant[name] | of for name, of in plain.items()}
+    numbers, laws = plain if form == PLAIN else scores["numbers"], {}
+    for name, of in ((PLAIN, plain), (form, numbers)):
+        laws |= {name_of_fit(pace, name): law for pace, law in of["laws"].items()}
+    by_period, changes, forms = numbers["periods"], findings.study("since_changes"), findings.study("since_forms")
+    answers = {DEFAULT: with_fits(forms["answers"][DEFAULT], plain["periods"])}
+    of_scores = {PLAIN: with_fits(scores["answers"][PLAIN], plain["periods"])}
+    entry = numbers | {
+        "quoted": form,
+        "fits": {pace: name_of_fit(pace, form) for pace in LAWS},
+        "laws": laws,
+        "rests": changes,
+        "forms": forms | {"answers": forms["answers"] | answers},
+        "scores": {key: scores[key] for key in ("left_out", "trends", WITHOUT_REASONING, "later")}
+        | {"answers": scores["answers"] | of_scores},
+    }
+    models = table[table["model"].isin(LAWS[LINEAR].with_compute(table))].drop_duplicates("model")
+    return {
+        "rows": {
+            "models": int(table["model"].nunique()),
+            "scores": len(table),
+            "benchmarks": int(table["benchmark"].nunique()),
+            "computes": len(models),
+            "last_compute": str(models["date"].max().date()),
+            "first": str(table["date"].min().date()),
+            "last": str(table["date"].max().date()),
+        },
+        "break_year": LAWS[BREAK].break_year,
+        **entry,
+        "gains": {
+            name: {level: by_period[name]["model"]["gain"][level] for level in intervals.QUANTILES}
+            for name in ("before", "after")
+        },
+        "rival": None if form == PLAIN else of_scores[PLAIN][BREAK]["gains"],
+        "p_faster": probabilities(entry),
+        "later_models": findings.study("since_later_models"),
+        "frontier": findings.study("since_frontier"),
+        "calibration": findings.study("since_coverage"),
+    }
+
+
+def _law(fitted):
+    pit = pit_by_benchmark(fitted)
+    return {
+        **results.check_entries(fitted),
+        "diagnostics": fitted.diagnostics,
+        "benchmarks": {
+            "tested": int(pit["p_uniform"].notna().sum()),
+            "below_0.01": int((pit["p_uniform"] < 0.01).sum()),
+        },
+    }
 
 
 def _chart(entry):
@@ -18,7 +164,7 @@ def _chart(entry):
         words = f", {'without' if name == PLAIN else 'with'} {form}" if entry["rival"] else ""
         of = gains if name == entry["quoted"] else entry["rival"]
         rows |= {f"Since {year}{words}": of["after"], f"To {year}{words}": of["before"]}
-        rows[f"Constant gain{words}"] = answers[name][analysis.LINEAR]["gains"]["after"]
+        rows[f"Constant gain{words}"] = answers[name][LINEAR]["gains"]["after"]
     after, before = (plain(gains[period], "{:.1f}") for period in ("after", "before"))
     return pictured(
         plot_intervals,
@@ -34,14 +180,11 @@ def _chart(entry):
 def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
     entry = findings.document["since"]
-    by_model = {period: {"model": of["model"]} for period, of in entry["periods"].items()}
     blocks = {
         "chart": _chart(entry),
-        "capability": pictured(
-            plot_capability, findings.posteriors[analysis.name_of_fit(analysis.BREAK)], code=CAPABILITY
-        ),
+        "capability": pictured(plot_capability, findings.posteriors[name_of_fit(BREAK)], code=CAPABILITY),
         "gains": tables.gains(entry),
-        "periods": tables.periods(entry | {"periods": by_model}),
+        "periods": tables.periods(entry),
         "faster": tables.faster(entry),
         "compared": tables.compared(entry, published),
     }
@@ -53,6 +196,6 @@ def sections(findings, published):
         dates=entry["forms"]["answers"][DEFAULT]["sampled_break"]["break_date"],
         findings=findings,
         month=month,
-        LINEAR=analysis.LINEAR,
-        BREAK=analysis.BREAK,
+        LINEAR=LINEAR,
+        BREAK=BREAK,
     )

@@ -3,23 +3,10 @@
 from ....inference.estimands.strength import STRONG, grade_of_direction
 from ....inference.words import month, months, plain, probability, times, yearly
 from ...html import tables
-from .analysis import BREAK, LINEAR, name_of_fit
-from .before_2023 import SHARED
-from .forms import DEFAULT, FAMILIES, FORMS, PLAIN, VARIANTS, WITHOUT_REASONING
+from .forms import BREAK, DEFAULT, FAMILIES, FORMS, LINEAR, PLAIN, SHARED, VARIANTS, WITHOUT_REASONING, name_of_fit
 
-UNIT_WORDS = {"model": "models", "family": "families"}
 PUBLISHED = {"two stages": "two_stages", "one regression": "one_regression"}
 RATE = "progress_since.factor."
-
-
-def labels(entry):
-    """Name the periods, by their keys."""
-    year = month(entry["break_year"])
-    if entry.get("pace") in ("acceleration", "random_walk"):
-        return {"before": "in mid-2023", "after": "in mid-2025"}
-    if entry.get("pace") == "sampled_break":
-        return {"before": "before the break", "after": "after the break"}
-    return {"before": f"to {year}", "after": f"from {year}", "all": "constant gain"}
 
 
 def gains(entry):
@@ -65,25 +52,14 @@ def _gains_row(form, of, *apart):
 
 
 def periods(entry):
-    """Return the table of gains, factors and halving times by period, of an entry with ``periods``."""
-    rows, fits, families = [], [], False
-    for period, label in labels(entry).items():
-        units = entry["periods"].get(period, {})
-        for unit, summaries in units.items():
-            fits.append(name_of_fit(LINEAR if period == "all" else BREAK, entry.get("quoted", PLAIN)))
-            name = f"{label}, {UNIT_WORDS[unit]} as the unit" if len(units) > 1 else label
-            rows.append(_period_row(name, summaries))
-            families |= unit == "family"
+    """Return the table of gains, factors and halving times by period, with those from 2012 to 2023."""
+    year, of = month(entry["break_year"]), entry["periods"]
+    names = {"before": f"to {year}", "after": f"from {year}", "all": "constant gain"}
+    rows = [_period_row(label, of[period]["model"]) for period, label in names.items()]
+    rows.append(_period_row("2012 to 2023, at fixed loss", entry["earlier"]["units"]["papers"]))
+    fits = [name_of_fit(LINEAR if period == "all" else BREAK, entry["quoted"]) for period in names]
     note = "Medians and 95% intervals. A logit is that of the typical benchmark."
-    if families:
-        note += (
-            " With families as the unit, intervals have the width of the infinitesimal jackknife over whole families, "
-            "if that is wider than the posterior."
-        )
-    if earlier := entry.get("earlier"):
-        fits.append(SHARED["papers"])
-        rows.append(_period_row("2012 to 2023, at fixed loss", earlier["units"]["papers"]))
-    return tables.html(rows, note=note, title="By period", fits=fits)
+    return tables.html(rows, note=note, title="By period", fits=[*fits, SHARED["papers"]])
 
 
 def _period_row(label, of):

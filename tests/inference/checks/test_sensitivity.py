@@ -7,8 +7,7 @@ import pytest
 import xarray as xr
 from bayescaling.inference.checks.sensitivity import power_scaling, power_scalings, prior_sensitive
 from bayescaling.inference.densities import total
-from bayescaling.reports.entries import fit_entry
-from bayescaling.reports.results import to_json
+from bayescaling.reports.results import fit_entry, to_json
 
 
 def normal_model(rows, prior_sd, seed=1):

@@ -7,7 +7,7 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.commands.cli import app
-from bayescaling.inference.words import durations
+from bayescaling.inference.words import durations, months
 from bayescaling.models.draws import DRAWS
 from typer.testing import CliRunner
 
@@ -88,13 +88,14 @@ def test_the_figure_has_the_numbers_of_the_functions(fit, backend):
     assert picture.finding.startswith("Time horizons double every ")
 
 
-def test_a_report_answers_with_the_longest_horizon(fit, tmp_path):
+def test_a_report_answers_with_the_doubling_time_and_the_latest_horizon(fit, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         document = bs.report(tmp_path, {"horizons": fit})
-    (answer,) = document["answers"]
-    entry = document["laws"]["horizons"]
-    best = max(entry["models"], key=lambda name: entry["models"][name]["0.5"]["q50"])
-    assert best in answer["answer"] and answer["number"] == durations(entry["models"][best]["0.5"])
+    doubling, latest = document["answers"]
+    tables = document["laws"]["horizons"]["tables"]
+    assert doubling["number"] == months(tables["doubling_days"]["all"])
+    first = bs.horizons.summary(fit).index[0][0]
+    assert first in latest["answer"] and latest["number"] == durations(tables["minutes"][first]["0.5"])
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "When the mean horizon" in page and "Days in which time horizons double" in page

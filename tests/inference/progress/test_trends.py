@@ -120,9 +120,9 @@ def test_a_fit_without_a_trend_is_refused(fit_default):
 def test_a_report_answers_for_every_scale_and_form(trend, unit, tmp_path):
     law = bs.laws.Trend(trend=trend, value_unit=unit)
     fit = bs.fit(law, bs.read(falling(), "values"), seed=1, draws=300, tune=500)
-    (answer,) = bs.report(tmp_path, {"prices": fit})["answers"]
-    assert "30 dated values" in answer["doubt"] and ("at the latest rate" in answer["doubt"]) == (trend == "break")
-    assert "halves" in answer["answer"] if unit is None else "grows by -" in answer["answer"]
+    *_, answer = bs.report(tmp_path, {"prices": fit})["answers"]
+    assert "30 rows" in answer["doubt"] and ("(after)" in answer["answer"]) == (trend == "break")
+    assert "halve in " in answer["answer"] if unit is None else "grow by -" in answer["answer"]
 
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
@@ -132,7 +132,7 @@ def test_an_answer_is_weak_where_another_form_predicts_better(tmp_path):
     (line,) = bs.report(tmp_path, {"compute": bs.fit("trend", largest, seed=1)})["answers"]
     assert line["strength"] == "weak" and "predict better" in line["doubt"] and "break 4.6" in line["doubt"]
     changed = bs.fit(bs.laws.Trend(trend="break"), largest, seed=1)
-    (answer,) = bs.report(tmp_path, {"compute": changed})["answers"]
+    *_, answer = bs.report(tmp_path, {"compute": changed})["answers"]
     assert answer["strength"] == "strong" and "predict" not in answer["doubt"]
 
 
@@ -140,5 +140,5 @@ def test_a_report_answers_with_the_rate(fit, tmp_path):
     document = bs.report(tmp_path, {"prices": fit})
     (answer,) = document["answers"]
     entry = document["laws"]["prices"]
-    assert "halves" in answer["answer"] and f"{entry['days']['all']['q50']:,.0f}" in answer["number"]
-    assert "days to double or halve" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "halve in" in answer["answer"] and f"{entry['tables']['days']['all']['q50']:,.0f}" in answer["number"]
+    assert "Days in which values halve" in (tmp_path / "index.html").read_text(encoding="utf-8")

@@ -16,9 +16,8 @@ from bayescaling.reports.html.render import render
 from bayescaling.reports.optimum import largest_run, preferred, rivals
 from bayescaling.reports.pages import PAGES
 from bayescaling.reports.pages.front.answers import answers
-from bayescaling.reports.pages.front.page import front
+from bayescaling.reports.pages.front.page import front, not_quotable, quotable
 from bayescaling.reports.pages.front.published import claims, verdict
-from bayescaling.reports.pages.front.quote import not_quotable, quotable
 
 FITS = (
     "chinchilla", "coupled", "offsets", "lengths", "progress-7, paper effects", "since, linear, ceilings",

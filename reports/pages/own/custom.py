@@ -1,21 +1,18 @@
-"""What a report on fits of the user shows, and its first screen: what all kinds of table share."""
+"""The fits of a user that a report is on, with what their pages share, whatever the kind of table."""
 
 from dataclasses import dataclass
+from inspect import signature
 
 import pandas as pd
 
 from ....datasets.units import in_unit_of_loss
 from ....datasets.wording import printable
 from ....inference.comparison.differences import is_apart
-from ....inference.estimands.strength import Facts
-from ....inference.fitted import Fit
 from ....plots import plot_compare
 from ...html import prose, tables
-from ...html.front import Front, misfit_note
 from ...html.illustrations import pictured
 from ...output import file_name
-from ..front.answers import answer, of_law
-from ..front.quote import not_quotable, quotable
+from ..front.answers import answer, make_facts
 
 PLACE = "answers"  # the part of the page that has more
 
@@ -31,6 +28,8 @@ class Custom:
         The content of results.json, to which a page adds.
     comparison : DataFrame or str
         From `compare`, or why there is none.
+    best, rivals : str, list of str
+        From `best_and_rivals`.
     backdrop : tuple of str and Fit, or None
     published : bool
         Whether figures draw values of other studies.
@@ -39,18 +38,10 @@ class Custom:
     fits: dict
     document: dict
     comparison: pd.DataFrame | str
+    best: str
+    rivals: list
     backdrop: tuple | None = None
     published: bool = False
-
-    @property
-    def best(self):
-        """Return the name of the fit that predicts best, the first where they are not compared."""
-        return best_and_rivals(self.fits, self.comparison)[0]
-
-    @property
-    def rivals(self):
-        """Return the names of the fits that predict about as well."""
-        return best_and_rivals(self.fits, self.comparison)[1]
 
     @property
     def fit(self):
@@ -62,21 +53,22 @@ class Custom:
         """Return its entry of results.json."""
         return self.document["laws"][self.best]
 
-    def answered(self, kind, named, **facts):
-        """Return the answer that this fit gives, from what a sentence names and facts on the number."""
-        facts = Facts(**{"chains": True} | of_law(self.entry["verdict"]) | facts)
-        return answer(kind, PLACE, facts, (self.best,), named | {"law": called(self.best)}, self.diagnostics)
+    def answer(self, texts, facts, rests_on=None):
+        """Return an answer from its texts and facts on its number, of this fit or of several by name."""
+        facts = make_facts(self.entry["verdict"], **facts)
+        return answer(texts, facts, rests_on or (self.best,), self.document["diagnostics"], page=PLACE)
 
-    @property
-    def diagnostics(self):
-        """Return whether the chains of each fit converged, as in results.json."""
-        return self.document["diagnostics"]
-
-    def drawn(self, plot, *arguments, **options):
-        """Draw a figure of this fit, with the code that does so in the folder of the report."""
+    def draw(self, plot, *arguments, **options):
+        """Draw a figure of this fit, or of all where it takes several, with the code that does so where it can."""
+        several, shown = "fits" in signature(plot).parameters, self.fit
+        names, behind = [*(self.fits if several else [self.best])], self.backdrop if several else None
+        if several:
+            options |= {"published": self.published}
+            shown = {self.best: self.fit} | self.fits | dict([behind] if behind else [])
         words = [repr(x) for x in arguments] + [f"{name}={x!r}" for name, x in options.items()]
-        code = f"{opened({self.best: self.fit})}bs.{plot.__name__}({', '.join(['fit', *words])})"
-        return pictured(plot, self.fit, *arguments, code=code, **options)
+        words = ", ".join(["fits" if len(names) > 1 else "fit", *words])
+        code = "" if behind else f"{opened(*names)}bs.{plot.__name__}({words})"
+        return pictured(plot, shown, *arguments, code=code, **options)
 
     def sections(self, template, blocks, **named):
         """Return the sections of a page: those of a template of this folder with its blocks, the laws, the checks."""
@@ -87,7 +79,7 @@ class Custom:
     def _compared(self):
         if isinstance(self.comparison, str):
             return None
-        return pictured(plot_compare, self.comparison, code=f"{opened(self.fits)}bs.plot_compare(bs.compare(fits))")
+        return pictured(plot_compare, self.comparison, code=f"{opened(*self.fits)}bs.plot_compare(bs.compare(fits))")
 
     def _laws(self):
         """Return a table of laws: elpd by leave-one-out, constants where a law has them, and the check of the law."""
@@ -105,21 +97,6 @@ class Custom:
         return tables.html(pd.DataFrame(rows).fillna(tables.MISSING), title="Laws by leave-one-out")
 
 
-def front_of(custom, figures):
-    """Put the `Front` together, without figures that are None; None where nothing was answered."""
-    answers = custom.document["answers"]
-    if not answers:
-        return None
-    return Front(
-        answers,
-        [drawn for drawn in figures if drawn is not None],
-        sized=answers[0] if custom.document["optimum"] else None,
-        quotable=quotable({"answers": answers}),
-        not_quotable=not_quotable({"answers": answers}),
-        note=misfit_note([custom.document["laws"][answers[0]["rests_on"][0]]]),
-    )
-
-
 def best_and_rivals(fits, comparison):
     """Name the fit that predicts best, the first where they are not compared, and those that predict about as well."""
     if isinstance(comparison, str):
@@ -134,9 +111,9 @@ def called(name):
     return f"the {printable(name)} law"
 
 
-def opened(fits: dict[str, Fit]):
+def opened(*names):
     """Return code that opens one fit, or several by name."""
-    files = {name: f'bs.open("posteriors/{file_name(name)}.nc")' for name in fits}
-    if len(files) == 1:
-        return f"import bayescaling as bs\n\nfit = {next(iter(files.values()))}\n"
-    return f"import bayescaling as bs\n\nfits = {{{', '.join(f'{name!r}: {file}' for name, file in files.items())}}}\n"
+    files = {name: f'bs.open("posteriors/{file_name(name)}.nc")' for name in names}
+    several = ", ".join(f"{name!r}: {file}" for name, file in files.items())
+    fits = f"fits = {{{several}}}" if len(files) > 1 else f"fit = {files[names[0]]}"
+    return f"import bayescaling as bs\n\n{fits}\n"

@@ -1,4 +1,4 @@
-"""Figures of the exponent of the best size: with and without embeddings, and by group of runs."""
+"""Figures of groups of runs: a quantity of each, and what a change is worth."""
 
 from __future__ import annotations
 
@@ -6,79 +6,29 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from ..datasets import load
 from ..datasets.kinds.runs import RUNS
 from ..datasets.wording import unknown
 from ..errors import InputError
+from ..inference.decisions.worth import check_baseline, multipliers
+from ..inference.estimands.allocate import compute_range
 from ..inference.estimands.predict_group import predict_group
-from ..inference.estimands.study_exponents import BASES, NAMED, study_exponents
 from ..inference.fitted import of_kind
 from ..inference.quoted import quote_draws
-from ..inference.words import plain, probability, symbols
-from ..models.loss.grouping import GROUP
+from ..inference.words import factor, flop, plain, probability, symbols
+from ..models.loss.grouping import GROUP, GROUPS
 from .checks import EXPONENT, NAMES
 from .figure import Drawing, figure
-from .picture import Axis, Layer, Picture, frame
-from .published import PREFIX
-from .shared import check_level, ends, in_words, percent
-from .style import BLUE, GREY, Look, look_of
+from .picture import Axis, Layer, Picture, frame, median_and_band
+from .shared import budgets_of, check_level, ends, in_words, percent, with_looks
+from .style import BLUE, GREY, Look
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from ..inference.fitted import Fit
 
-KAPLAN = "reconciliation.kaplan_exponent"
 UNSEEN = {"typical": "typical group", "new": "a new group"}
-
-
-@figure
-def plot_reconcile(fit: Fit, *, published: bool = True, level: float = 0.95, **models: Any) -> Picture:
-    """Plot the exponent that a study would have measured with all parameters, and without those of embeddings.
-
-    Parameters
-    ----------
-    fit : Fit
-        Of ``chinchilla``, ``coupled``, ``offsets`` or ``embedding-corrected``.
-    published : bool
-        Whether to mark the exponents of Kaplan et al. (2020), Hoffmann et al. (2022) and Besiroglu et al. (2024).
-    **models
-        ``vocabulary``, ``aspect_ratio``, ``configurations`` or ``study``, as for `Fit.study_exponents`.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another law, or an option cannot be used.
-
-    Examples
-    --------
-    >>> import bayescaling as bs
-    >>> fit = bs.fit(bs.laws.Chinchilla(), bs.load("chinchilla_runs"), seed=1, draws=500, tune=500)
-    >>> axes = bs.plot_reconcile(fit)
-    >>> axes.get_title(loc="left")[:36]
-    'Leaving embeddings out changes the e'
-    """
-    level, exponents = check_level(level), study_exponents(of_kind(fit, RUNS), **models)
-    draws = {basis: exponents[basis]["size"] for basis in reversed(BASES)}
-    three = {basis: ends(x, level) for basis, x in draws.items()}
-    low, middle, high = np.array(list(three.values())).T
-    layers = [Layer("level", "exponent", frame(x=middle, y=[0, 1], low=low, high=high), Look(BLUE), False, 6)]
-    if published:
-        table = load("published").set_index("quantity")
-        for place, quantity in enumerate((PREFIX + EXPONENT, KAPLAN)):
-            for row in table.loc[[quantity]].itertuples():
-                ends_of_row = frame(x=row.estimate, y=[place - 0.4, place + 0.4])
-                layers.append(Layer("line", row.source, ends_of_row, look_of(row.source)))
-    without, counted = draws["nonembedding"], draws["total"]
-    rises = probability(float((without > counted).mean()))
-    return Picture(
-        title="Leaving embeddings out changes the exponent of the best size from "
-        f"{in_words(three['total'], plain)} to {in_words(three['nonembedding'], plain)}",
-        caption=f"Points are medians and bars {percent(level)} intervals of the exponent that a study of small models "
-        f"would measure under {fit.law.label}. Without embeddings the exponent is larger with probability {rises}.",
-        x=Axis(NAMES[EXPONENT]),
-        y=Axis("", names=tuple(NAMED[basis] for basis in draws)),
-        layers=tuple(layers),
-        height=2.6,
-    )
+POINTS, FURTHER, MOST = 25, 30.0, 30.0  # budgets, how far above the largest run, and the largest factor drawn
 
 
 @figure
@@ -119,7 +69,7 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
     names = [str(name) for name in posterior[GROUP].values]
     draws = {name: posterior[quantity].sel({GROUP: name}, drop=True) for name in names}
     if law.pooled and {*(law.exponents if quantity == EXPONENT else [quantity])} <= {*law.pooled, *law.shared}:
-        draws |= {label: _unseen(fit, quantity, names, kind) for kind, label in UNSEEN.items()}
+        draws |= {label: predict_unseen(fit, quantity, kind) for kind, label in UNSEEN.items()}
     rows = {name: ends(x, level) for name, x in quote_draws(fit, draws).items()}
     lowest, highest = (choose(names, key=lambda name: rows[name][1]) for choose in (min, max))
     fitted = len(names)
@@ -147,10 +97,70 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
     )
 
 
-def _unseen(fit, quantity, names, kind):
-    """Return draws of a quantity of a group without runs."""
-    label = kind
+def predict_unseen(fit, quantity, kind, *, seed=None):
+    """Return draws of a quantity of a group without runs, of the ``kind`` typical or new."""
+    label, names = kind, fit["posterior"][GROUP].values
     while label in names:
         label += "_"
-    added = predict_group(fit, name=label, typical=kind == "typical")
+    added = predict_group(fit, name=label, typical=kind == "typical", seed=seed)
     return added["posterior"][quantity].sel({GROUP: label}, drop=True)
+
+
+@figure
+def plot_worth(
+    fit: Fit, baseline: str, compute: ArrayLike | None = None, *, level: float = 0.95, **options: Any
+) -> Picture:
+    """Plot the compute multiplier of each group of runs against the budget.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a `Grouped` law.
+    baseline : str
+        Group with which the others are compared.
+    compute : array_like, shape (compute,), optional
+        Budgets in FLOP; by default from the least run to 30 times the largest one.
+    **options
+        ``tokens_per_parameter``, ``beyond``, ``robust`` and what is planned, as for `worth`.
+
+    Raises
+    ------
+    InputError
+        As for `worth`.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> runs = bs.load("chinchilla_runs")
+    >>> halves = runs.assign(half=["a", "b"] * 122 + ["a"])
+    >>> law = bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "half")
+    >>> fit = bs.fit(law, halves, seed=1, draws=500, tune=500)
+    >>> axes = bs.plot_worth(fit, "a")
+    >>> axes.finding[:26]
+    'At 3.89e23 FLOP, b is wort'
+    """
+    level = check_level(level)
+    check_baseline(fit, baseline)
+    ranges = np.array([compute_range(fit, group=name) for name in fit.draws.reference[GROUPS]])
+    largest = np.nanmax(ranges)
+    if compute is None:
+        compute = np.geomspace(np.nanmin(ranges), FURTHER * largest, POINTS)
+    budgets = np.sort(budgets_of(compute))
+    multiplier = multipliers(fit, baseline, budgets, **options)[0]["multiplier"]
+    layers = [Layer("line", "baseline", frame(x=budgets, y=1.0), Look(GREY, "dash"), False, 1.0)]
+    names = [str(name) for name in multiplier[GROUP].values]
+    three = {name: ends(multiplier.sel({GROUP: name}), level) for name in names}
+    for name, look in with_looks(names):
+        layers += median_and_band(budgets, three[name].clip(1 / MOST, MOST), look, name)
+    first = names[0]
+    last = [three[first][i][-1] for i in range(3)]
+    better = float((multiplier.sel({GROUP: first}).isel(compute=-1) > 1).mean())
+    return Picture(
+        title=f"At {flop(budgets[-1])}, {first} is worth {in_words(last, factor)} times the compute of {baseline}; "
+        f"it is better with probability {probability(better)}",
+        caption=f"Lines are medians and bands {percent(level)} intervals of the compute that {baseline} needs for the "
+        f"same loss, over the budget. The largest run has {flop(largest)}; factors end at {MOST:g}.",
+        x=Axis("Training compute (FLOP)", "flop", log=True),
+        y=Axis("Compute multiplier", log=True),
+        layers=tuple(layers),
+    )
