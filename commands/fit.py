@@ -15,9 +15,13 @@ from .show import print_next
 @options.shares(options.Fitting)
 def fit(
     law: Annotated[
-        str,
-        Argument(metavar="LAW", help="A law, such as chinchilla. Beyond the runs the coupled law predicts best."),
-    ] = "coupled",
+        str | None,
+        Argument(
+            metavar="LAW",
+            help="A law such as coupled, or a formula such as 'loss ~ E + A * n**-alpha'. By default what is usual for "
+            "the table: coupled for runs with sizes and losses.",
+        ),
+    ] = None,
     data: options.AnyTable = None,
     out: Annotated[Path | None, Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")] = None,
     log_likelihood: Annotated[
@@ -29,8 +33,15 @@ def fit(
     *,
     fitting,
 ):
-    """Fit a law to a table, by default the coupled one. What was fitted before is in the cache."""
-    chosen, table = parsing.law_and_table(law, data, fitting, out)
+    """Fit a law or a formula to a table. What was fitted before is in the cache."""
+    usual = None
+    if law is None:
+        chosen, table = parsing.table_of_no_law(data, fitting, out)
+        usual = None if chosen else _usual(table, fitting)
+        chosen = chosen or usual[0].law
+        law = chosen.label
+    else:
+        chosen, table = parsing.law_and_table(law, data, fitting, out)
     # These imports take long, so they follow the checks of the table.
     from ..inference.record import origins
     from ..reports import results
@@ -43,7 +54,7 @@ def fit(
         with warnings.catch_warnings():
             if not fitting.json:  # the check of the chains is printed with the result
                 warnings.simplefilter("ignore", DiagnosticWarning)
-            fitted = stage("fit", lambda: _fitted(chosen, table, showing, settings))
+            fitted = stage("fit", lambda: usual[0] if usual else _fitted(chosen, table, showing, settings))
         of = {law: fitted}
         answer = stage("answer", lambda: _answer(fitted, showing), of=of)
         if not fitting.json:
@@ -58,8 +69,18 @@ def fit(
     if fitting.json:
         tables.print_json({"law": law, "provenance": results.provenance({law: fitted.record}), **entry, **others})
         return
+    for other in usual[1] if usual else ():
+        print(other)
     tables.print_written(out)
     print_next(fitted, out, rejected=fitted.check()["rejected_by"])
+
+
+def _usual(table, fitting):
+    """Fit the usual formulas of a table: the fit of the best, and sentences on the others."""
+    from ..inference.formulas.choose import fit_usual
+
+    with warnings.catch_warnings(action="ignore", category=DiagnosticWarning):
+        return fit_usual(table, **parsing.sampler_settings(fitting))
 
 
 def _fitted(law, table, showing, settings):

@@ -1,6 +1,8 @@
 """From the options of a command to names and values, a table, a law and the sampler's settings."""
 
+import functools
 import json
+import warnings
 from functools import partial
 from glob import glob
 from pathlib import Path
@@ -11,6 +13,9 @@ from ..errors import InputError
 _OF_COLUMNS = ("columns", "ignore", "perplexity", "unit", "bytes_per_token", "flop_per_parameter_token", "from_name",
                "from_file")  # fmt: skip
 MOST_NUMBERS = 1000  # in one range: more are a slip of the pen
+OF_RUNS = ("ignore", "perplexity", "unit", "bytes_per_token", "flop_per_parameter_token", "keep_copies", "last_of",
+           "best_of", "drop_highest", "from_name", "from_file", "noise", "scale", "threshold", "measurement_error",
+           "option", "prior", "group", "pooled", "shared")  # fmt: skip
 _OPTION = {"columns": "--column"}
 _READ = ("ignore", "perplexity", "bytes_per_token", "flop_per_parameter_token", "where", "drop_missing", "keep_copies",
          "last_of", "best_of", "drop_highest", "from_name", "from_file", "trials")  # fmt: skip
@@ -234,6 +239,31 @@ def table_for(law, data, fitting, needed=()):
     runs = ("run",) if getattr(law, "effects_of", None) == "run" else ()
     columns = tuple(dict.fromkeys((*law.needed, *needed, *runs)))
     return _read(kind, law.usual_table() if data is None else data, asked, columns)
+
+
+def table_of_no_law(data, fitting, out=None):
+    """Read a table for which no law is named: the coupled law and runs, or None and a table of any columns.
+
+    The second is what lacks sizes or a loss of runs, or has columns of which a published law is.
+    """
+    from ..datasets import KINDS
+    from ..errors import TableNote
+    from ..inference.formulas.choose import propose
+
+    coupled = functools.partial(law_and_table, "coupled", data, fitting, out)
+    if data is None or any(_present(fitting, *OF_RUNS).values()):
+        return coupled()
+    asked = {name: x for name, x in _reader_options(fitting).items() if name in KINDS["columns"].options}
+    try:
+        with warnings.catch_warnings(action="ignore", category=TableNote):
+            table = _read(KINDS["columns"], data, asked)
+            proposals = propose(table)
+    except InputError:
+        return coupled()
+    found = {*KINDS["runs"].numbers(table.columns, asked["columns"]).values()}
+    if len(found & {"parameters", "tokens", "training_flop"}) > 1 and "loss" in found and not proposals[0].published:
+        return coupled()
+    return None, table
 
 
 def law_named(name, fitting, **options):

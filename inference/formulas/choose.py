@@ -85,10 +85,13 @@ class Proposal:
     ----------
     formula : str
     why : str
+    published : bool
+        Whether it is the form of a published law of such columns.
     """
 
     formula: str
     why: str
+    published: bool = False
 
 
 def words_of(name: str) -> list[str]:
@@ -303,7 +306,7 @@ def _forms(columns: Columns, left: str, response, x: list[str], shares: list[str
     table = columns.table
     if shares:
         inside = " + ".join(f"t_{re.split(r'[_./ -]', name)[-1]} * {spell(name)}" for name in shares)
-        yield Proposal(f"{left} ~ c + exp({inside})", "shares that sum to 1")
+        yield Proposal(f"{left} ~ c + exp({inside})", "shares that sum to 1", published=True)
         return
     words = {word for name in response for word in words_of(name)}
     y = table[response[0]] / table[response[1]] if len(response) == 2 else table[response[0]]
@@ -350,20 +353,24 @@ def _of_several(columns: Columns, left: str, x: list[str]) -> Iterator[Proposal]
     others = [name for name in x if name not in (bits, active, whole, *experts)]
     if bits and others:
         kept = f"({spell(others[0])} * (1 - exp(-{spell(bits)} / g)))"
-        yield Proposal(f"{left} ~ E + A * {kept}**-alpha{powers(others[1:], ['A'])}", "bits of its weights")
+        yield Proposal(
+            f"{left} ~ E + A * {kept}**-alpha{powers(others[1:], ['A'])}", "bits of its weights", published=True
+        )
     if active and whole and (table[whole] >= table[active]).all():
         a, t = spell(active), spell(whole)
         usual = powers(others, ["A", "C"])
-        yield Proposal(f"{left} ~ E + A * {a}**-alpha * ({t} / {a})**-gamma{usual}", "active and all parameters")
+        yield Proposal(
+            f"{left} ~ E + A * {a}**-alpha * ({t} / {a})**-gamma{usual}", "active and all parameters", published=True
+        )
         x = [name for name in x if name not in experts]
     width = named("embed", "embedding", "dim", "width", among=columns.numbers)
     if vocabulary and width:
         rest = [name for name in x if name not in (vocabulary, width)]
         embedded = f"B * ({spell(vocabulary)} * {spell(width)})**-beta"
-        yield Proposal(f"{left} ~ E{powers(rest, ['B'])} + {embedded}", "parameters of a vocabulary")
+        yield Proposal(f"{left} ~ E{powers(rest, ['B'])} + {embedded}", "parameters of a vocabulary", published=True)
     teacher = next((n for n in columns.numbers if "teacher" in words_of(n) and {*words_of(n)} & {*FALLING}), None)
     if teacher:
         logs = {*words_of(teacher)} & {"ppl", "perplexity"}
         y, given = (f"log({left})", f"log({spell(teacher)})") if logs else (left, spell(teacher))
-        yield Proposal(f"{y} ~ lam * {given}{powers(x)}", "a student of a teacher")
+        yield Proposal(f"{y} ~ lam * {given}{powers(x)}", "a student of a teacher", published=True)
     yield Proposal(f"{left} ~ E{powers(x)}", "a floor and a power of each column")
