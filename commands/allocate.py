@@ -90,7 +90,7 @@ def _priced(entry, price):
 
 
 def _bill(entry):
-    """Write what an answer takes in hours and money."""
+    """Write the GPU-hours and the money of an answer."""
     from ..inference.estimands.allocation import asked_for
     from ..inference.words import sizes
 

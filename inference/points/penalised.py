@@ -17,7 +17,7 @@ import numpy as np
 from ...datasets.requirements import positive_columns
 from ...datasets.wording import listed
 from ...errors import InputError
-from ...models.progress.design import log_vocabulary
+from ...models.progress.design import log_vocabulary, origin, points_of
 from ...models.progress.growth import doubling_months
 from ...models.progress.law import Progress
 from ..workers import one_thread
@@ -128,7 +128,7 @@ def _problem(law, table):
             "leave such rows out with where= (--where)"
         )
     positive_columns(rows, ("parameters", "dataset_tokens", "year", "perplexity"), purpose=law.name)
-    points = law.points_of(rows, law.origin(rows)) | {"log(Y)": np.log(rows["year"].to_numpy(float))}
+    points = points_of(law, rows, origin(law, rows)) | {"log(Y)": np.log(rows["year"].to_numpy(float))}
     sides = [_named(columns, points, prefix) for columns, prefix in zip(law.predictors, ("alpha", "beta"), strict=True)]
     if law.spec.shared_year:
         sides[1] = {name.replace("beta_year", "alpha_year"): column for name, column in sides[1].items()}

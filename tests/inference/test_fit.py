@@ -47,7 +47,8 @@ def counted(patch, calls, place, name, counts=lambda *_: True):
         calls[name] = calls.get(name, 0) + counts(*arguments)
         return original(*arguments, **options)
 
-    patch.setattr(place, name, function)
+    static = isinstance(vars(place).get(name), staticmethod)
+    patch.setattr(place, name, staticmethod(function) if static else function)
 
 
 def test_a_saved_fit_is_parsed_once_from_opening_to_its_summary(fresh, tmp_path, monkeypatch):
