@@ -16,9 +16,11 @@ from ..inference.estimands.allocate import allocate, checked_plan
 from ..inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
 from ..inference.fitted import of_kind, place_of
 from ..inference.words import flop, plain, size, sizes
+from ..models.formula.law import Formula
 from ..models.loss.budget import compute_bins, tokens_at, training_flop
 from ..models.loss.plan import training_compute
 from .figure import Drawing, figure
+from .formulas import draw_formula
 from .picture import Axis, Layer, Picture, frame, median_and_band
 from .shared import budgets_of, check_level, ends, in_words, one_budget, percent, published_optima, sources, wanted
 from .style import BLUE, GREEN, GREY, ORANGE, Look, look_of, ramp
@@ -61,15 +63,18 @@ def plot_fit(
     sizes: Sequence[float] | None = None,
     compute: float | None = None,
     published: bool | None = None,
+    along: str | None = None,
     level: float = 0.95,
     **planned: Any,
 ) -> Picture:
     """Plot the loss against compute: the runs, the law at some model sizes, and the loss of the best model.
 
+    Of a formula, plot its response along a column: the rows, the curve, and what it is beyond them.
+
     Parameters
     ----------
     fit : Fit
-        Of a law of runs.
+        Of a law of runs, or of a formula.
     sizes : sequence of float, optional
         Parameters whose curves are drawn; by default five of the fitted sizes.
     compute : float, optional
@@ -78,6 +83,8 @@ def plot_fit(
     published : bool, optional
         Whether to draw the loss at published constants, which are of the table ``chinchilla_runs`` alone. By default
         figures draw published values next to fits of that table.
+    along : str, optional
+        Of a formula the column; by default that of most values, the others at their centre.
     level : float
         Of the central intervals.
     ax : matplotlib Axes, optional
@@ -110,6 +117,8 @@ def plot_fit(
     >>> axes.get_title(loc="left")[:41]
     'At ten times the largest run, the best mo'
     """
+    if isinstance(getattr(fit, "law", None), Formula):
+        return draw_formula(fit, along=along, level=level)
     level, runs = check_level(level), run_sizes(fit, **planned)
     chosen = _sizes_of(runs) if sizes is None else np.sort(budgets_of(sizes, "sizes", "parameters"))
     layers: list[Layer] = []

@@ -47,6 +47,7 @@ def _commands(fit):
     law = fit.law
     for question in _ahead(fit) or [next(iter(law.roles))]:
         yield f"ask {{file}} '{question}'".replace("{", "{{").replace("}", "}}").replace("{{file}}", "{file}")
+    yield "plot fit {file} --out fit.svg"
 
 
 register_answers(
@@ -54,6 +55,7 @@ register_answers(
         name="columns",
         needed="questions need a fit of a formula, such as 'loss ~ E + A * n**-alpha'",
         answers=_answers,
+        figure="fit",
         commands=_commands,
         widens=True,
         widens_constants=True,
