@@ -14,18 +14,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NoReturn
 
 from ..errors import InputError
+from .formula_nodes import POWER, Call, Formula, Name, Negative, Node, Number, Operation, names_in, replace_names
 from .wording import suggestion
 
 # Functions by name, with how many arguments each takes at least and at most.
 FUNCTIONS = dict.fromkeys(("exp", "log", "log2", "log10", "log1p", "sqrt", "abs", "expit", "Phi"), (1, 1))
 FUNCTIONS |= {"min": (2, 9), "max": (2, 9)}
-POWER = "**"
-STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, "negative": 3, POWER: 4}
 DEEPEST, MOST, LONGEST = 60, 200, 4000  # brackets within each other, operators, and characters
 TOKEN = re.compile(
     r"(?P<blank>\s+)"
@@ -53,184 +52,6 @@ class Token:
     def what(self):
         """Return the text as it is said: the end, or the text itself."""
         return "the end" if self.kind == "end" else f"{self.text!r}"
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number."""
-
-    value: float
-    text: str = field(compare=False)
-
-    def __str__(self):
-        return self.text
-
-
-@dataclass(frozen=True)
-class Name:
-    """A column or a constant; of a constant by group the columns of groups, or in a question one group of each.
-
-    `start` is where it stands in the formula.
-    """
-
-    name: str
-    levels: tuple[str, ...] = ()
-    start: int = field(default=0, compare=False)
-
-    def __str__(self):
-        levels = f"[{', '.join(map(spell, self.levels))}]" if self.levels else ""
-        return spell(self.name) + levels
-
-
-@dataclass(frozen=True)
-class Call:
-    """A function of arguments."""
-
-    function: str
-    arguments: tuple[Node, ...]
-
-    def __str__(self):
-        return f"{self.function}({', '.join(map(str, self.arguments))})"
-
-
-@dataclass(frozen=True)
-class Negative:
-    """The negative of something."""
-
-    of: Node
-
-    def __str__(self):
-        return "-" + _bracketed(self.of, STRENGTH["negative"])
-
-
-@dataclass(frozen=True)
-class Operation:
-    """Two sides of an operator: + - * / or **."""
-
-    operator: str
-    left: Node
-    right: Node
-
-    def __str__(self):
-        strength = STRENGTH[self.operator]
-        is_power = self.operator == POWER
-        left = _bracketed(self.left, strength + is_power)
-        right = _bracketed(self.right, STRENGTH["negative"] if is_power else strength + (self.operator in "-/"))
-        return f"{left}{POWER}{right}" if is_power else f"{left} {self.operator} {right}"
-
-
-Node = Number | Name | Call | Negative | Operation
-
-
-@dataclass(frozen=True)
-class Formula:
-    """A response and what it is a function of, each an expression.
-
-    Examples
-    --------
-    >>> formula = parse_formula("y = 1/ppl; loss~E+A*n_params^-a")
-    >>> str(formula)
-    'loss ~ E + A * n_params**-a'
-    >>> [name.name for name in names_in(formula.right)]
-    ['E', 'A', 'n_params', 'a']
-    """
-
-    text: str
-    left: Node
-    right: Node
-
-    def __str__(self):
-        return f"{self.left} ~ {self.right}"
-
-
-def spell(name: str) -> str:
-    """Write a name as a formula has it: between backticks, unless it is letters, digits and underscores."""
-    return name if re.fullmatch(r"[^\W\d]\w*", name) else f"`{name}`"
-
-
-def _strength(node: Node) -> float:
-    if isinstance(node, Operation):
-        return STRENGTH[node.operator]
-    return STRENGTH["negative"] if isinstance(node, Negative) else 9
-
-
-def _bracketed(node: Node, least: float) -> str:
-    return str(node) if _strength(node) >= least else f"({node})"
-
-
-def parts_of(node: Node) -> tuple[Node, ...]:
-    """Return what a node is made of."""
-    if isinstance(node, Operation):
-        return node.left, node.right
-    return node.arguments if isinstance(node, Call) else (node.of,) if isinstance(node, Negative) else ()
-
-
-def walk(node: Node) -> Iterator[Node]:
-    """Yield a node and all that it is made of, from left to right."""
-    yield node
-    for part in parts_of(node):
-        yield from walk(part)
-
-
-def names_in(node: Node) -> list[Name]:
-    """List the names of an expression, each once, in order."""
-    return list(dict.fromkeys(part for part in walk(node) if isinstance(part, Name)))
-
-
-def replace_names(node: Node, change: Callable[[Name], Node]) -> Node:
-    """Return an expression with another node for each name."""
-    match node:
-        case Name():
-            return change(node)
-        case Operation():
-            return Operation(node.operator, replace_names(node.left, change), replace_names(node.right, change))
-        case Negative():
-            return Negative(replace_names(node.of, change))
-        case Call():
-            return Call(node.function, tuple(replace_names(part, change) for part in node.arguments))
-    return node
-
-
-def evaluate(node: Node, value_of: Callable[[Name], Any], functions: dict[str, Callable]) -> Any:
-    """Return the value of an expression of arrays.
-
-    Parameters
-    ----------
-    node : Node
-    value_of : callable
-        Returns the array of a `Name`.
-    functions : dict of str to callable
-        Of the names of `FUNCTIONS`, and ``"**"``.
-
-    Examples
-    --------
-    >>> from math import exp
-    >>> evaluate(parse_expression("2 * exp(x) - 1"), lambda name: 0.0, {"exp": exp})
-    1.0
-    """
-    match node:
-        case Number():
-            return node.value
-        case Name():
-            return value_of(node)
-        case Negative():
-            return -evaluate(node.of, value_of, functions)
-        case Call():
-            return functions[node.function](*(evaluate(part, value_of, functions) for part in node.arguments))
-    left, right = (evaluate(part, value_of, functions) for part in (node.left, node.right))
-    match node.operator:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "/":
-            return left / right
-    return functions[POWER](left, right)
-
-
-# Reading ----------------------------------------------------------------------------------------------------------
 
 
 def parse_formula(text: str) -> Formula:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from ..datasets.formulas import names_in, spell
+from ..datasets.formula_nodes import names_in, spell
 from ..datasets.wording import check_choice
 from ..inference.quoted import quote_draws
 from ..inference.words import plain

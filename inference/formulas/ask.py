@@ -11,19 +11,8 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets import KINDS
-from ...datasets.formulas import (
-    POWER,
-    Call,
-    FormulaError,
-    Name,
-    Negative,
-    Node,
-    Number,
-    Operation,
-    evaluate,
-    names_in,
-    parts_of,
-)
+from ...datasets.formula_nodes import POWER, Call, Name, Negative, Node, Number, Operation, evaluate, names_in, parts_of
+from ...datasets.formulas import FormulaError
 from ...datasets.wording import listed, quoted, suggestion
 from ...models.draws import DRAWS
 from ...models.formula.constants import FUNCTIONS
@@ -38,6 +27,7 @@ if TYPE_CHECKING:
 
 BELOW, ABOVE = 1e-3, 1e6  # how far beyond the rows a place is looked for, as factors of the least and the largest
 CELLS = 240
+NOTE = "Medians and 95% intervals, draw by draw"
 HIGHER = ("acc", "accuracy", "success", "score", "elo", "rating", "reward", "return", "pass", "win", "auc", "f1", "r2")
 
 
@@ -80,7 +70,7 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
         question = parse_question(text)
         rows |= Answering(fit, question).rows()
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("question")
-    return printed(table, "value", f"{fit.law.label} on {len(fit.rows):,} rows", "", fit)
+    return printed(table, "value", f"{fit.law.label} on {len(fit.rows):,} rows", NOTE, fit)
 
 
 @dataclass

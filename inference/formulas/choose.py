@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ...datasets.formulas import spell
+from ...datasets.formula_nodes import spell
 from ...datasets.wording import listed
 from ...errors import DiagnosticWarning, InputError
 from ..checks.suggestion import LEAST_GAIN

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...datasets.formulas import Name, Node, Number, Operation, Reader
+from ...datasets.formula_nodes import Name, Node, Number, Operation
+from ...datasets.formulas import Reader
 
 WORDS = ("at", "where", "best", "for")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from ...datasets.formulas import Name, spell
+from ...datasets.formula_nodes import Name, spell
 from ...datasets.wording import shorten_number
 from ...models.draws import DRAWS
 from ..intervals import ends, name_quantiles

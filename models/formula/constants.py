@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...datasets.deferred import special
-from ...datasets.formulas import POWER, Call, Name, Node, Operation, evaluate, names_in
+from ...datasets.formula_nodes import POWER, Call, Name, Node, Operation, evaluate, names_in
 from ..arrays import exp, log, log1p, maximum, minimum, namespace
 from ..priors import POSITIVE, REAL, FreeParameter, Prior
 from .roles import Role, add, carriers_of, has, product_of, sum_of

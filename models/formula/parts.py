@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...datasets.formulas import Name, Operation, replace_names, spell
+from ...datasets.formula_nodes import Name, Operation, replace_names, spell
 from ..contrasts import Contrast, groupings, informed, ordinals
 from ..parts import Grouping, Tests
 

@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ...datasets.formulas import POWER, Call, Formula, FormulaError, Name, Negative, Node, Number, Operation, names_in
+from ...datasets.formula_nodes import POWER, Call, Formula, Name, Negative, Node, Number, Operation, names_in
+from ...datasets.formulas import FormulaError
 from ...datasets.wording import suggestion
 
 ONE = Number(1.0, "1")
@@ -327,7 +328,7 @@ def find_roles(formula: Formula, columns: Collection[str], given: Collection[str
         if name.name in order and name.name not in roles:
             raise FormulaError(
                 f"formula {formula.text!r}: the place of the constant {name.name!r} (character {name.start + 1}) does "
-                f"not tell what it is{suggestion(name.name, columns)} give it a prior, such as "
-                f"priors={{{name.name!r}: 'Normal(0, 1)'}} (--prior '{name.name} ~ Normal(0, 1)')"
+                f"not tell what it is{suggestion(name.name, columns) or ';'} give it a prior, such as "
+                f"priors={{{name.name!r}: 'Normal(0, 1)'}} (--prior '{name.name}=Normal(0, 1)')"
             )
     return {name: roles[name] for name in order}

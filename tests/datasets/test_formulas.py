@@ -2,7 +2,8 @@ import random
 
 import bayescaling as bs
 import pytest
-from bayescaling.datasets.formulas import FormulaError, evaluate, names_in, parse_expression, parse_formula
+from bayescaling.datasets.formula_nodes import evaluate, names_in
+from bayescaling.datasets.formulas import FormulaError, parse_expression, parse_formula
 
 PIECES = [
     *"ab+-*/^()[],~;=$",
