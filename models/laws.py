@@ -16,7 +16,8 @@ from .loss.budget import VARIABLES
 if TYPE_CHECKING:
     from .catalogue import *  # noqa: F403
 
-NO_LAWS = ("LossLaw", "Sampled", "Specification")
+NO_LAWS = ("LossLaw", "Sampled", "Specification", "Formula")
+BY_OPTION = {"progress": "specification", "formula": "formula"}
 # Names that state an option of a law.
 WITH_OPTION: dict[str, tuple[str, dict[str, Any]]] = {f"power-{x}": ("PowerLaw", {"variable": x}) for x in VARIABLES}
 WITH_OPTION |= {f"progress-{k}": ("Progress", {"specification": k}) for k in range(1, 21)}
@@ -108,8 +109,8 @@ def law(name: str, **options: Any) -> Any:
     >>> law("progress-7", noise="student_t").label
     'progress-7, noise=student_t'
     """
-    if name == "progress" and "specification" in options:
-        kind: Any = __getattr__("Progress")
+    if BY_OPTION.get(name) in options:  # classes whose laws follow from one option
+        kind: Any = __getattr__(name.capitalize())
     elif name in names():
         kind, options = kind_of(name), WITH_OPTION.get(name, ("", {}))[1] | options
     else:

@@ -106,10 +106,10 @@ def law_tests(fit: Fit) -> pd.DataFrame:
         for test in (*tests.values(), *groups.values(), *orders.values()):
             test.see(part, z, sigma)
     results = {name: test.entry() for name, test in tests.items()}
-    for several in filter(None, (groups, orders)):
-        entries = {name: test.entry() for name, test in several.items()}
-        worst = min(entries, key=lambda name: entries[name]["p"])
-        results[worst if several is groups else f"neighbours by {worst}"] = _of_several(entries[worst], len(entries))
+    for prefix, entries in ("", _entries(groups)), ("neighbours by ", _entries(orders)):
+        if entries:
+            worst, entry = min(entries.items(), key=lambda pair: pair[1]["p"])
+            results[prefix + worst] = _of_several(entry, len(entries))
     if law.unit_is_row:
         results[NOISE] = _pit(fit)
     table = pd.DataFrame.from_dict(results, orient="index").rename_axis("test")
@@ -230,6 +230,10 @@ class _Neighbours(_Test):
         p = (1 + np.count_nonzero(random >= statistic)) / (1 + PERMUTATIONS)
         size = np.sqrt(max(0.0, statistic / self.df)) * (self.scatter / self.draws).mean()
         return {"statistic": statistic, "df": self.df, "p": float(p), "size": float(size), **NOWHERE, "what": self.what}
+
+
+def _entries(tests):
+    return {name: test.entry() for name, test in tests.items()}
 
 
 def _of_several(entry, count):

@@ -61,16 +61,16 @@ def parse_question(text: str) -> Question:
     reader = Reader(text, "question")
     if reader.follows_word("best") and reader.tokens[1].kind == "name":
         reader.take()
-        asked, sides = [reader.sum()], ()
+        best = [reader.sum()]
         while reader.follows(","):
             reader.take()
-            asked.append(reader.sum())
-        for node in asked:
+            best.append(reader.sum())
+        for node in best:
             _check_column(reader, node, "best")
-        if reader.follows_word("for"):
+        on_budget = reader.follows_word("for")
+        if on_budget:
             reader.take()
-            sides = _equation(reader)
-        return _ended(reader, tuple(asked), sides, "best")
+        return _ended(reader, tuple(best), _equation(reader) if on_budget else (), "best")
     asked = reader.sum()
     if reader.follows("<", ">"):
         larger = reader.take().text == ">"

@@ -209,8 +209,7 @@ class Placing:
         return {name: known[name] for name in self.roles}
 
     def _needs(self, name: str) -> set[str]:
-        beside = self.roles[name].beside
-        return set() if beside is None else {part.name for part in names_in(beside)} - {name}
+        return {part.name for part in names_in(self.roles[name].beside)} - {name}
 
     def _inner(self, name: str, values: dict, known: dict, reference: dict) -> Any:
         """Return the value of a constant that has a role inside a function, a power or a sum, or that is a level."""
@@ -329,9 +328,9 @@ class Placing:
             case Operation():
                 self._carry(node.left, exp(log(size) / at(node.right)), key, values, known, reference)
             case Call():
-                terms = sum_of(node.arguments[0])
-                carrier = next(t for _, t in terms if (isinstance(t, Name) and t.name in free) or len(terms) == 1)
-                rest = [at(term) * sign for sign, term in terms if term is not carrier]
+                parts = sum_of(node.arguments[0])
+                carrier = next(x for _, x in parts if (isinstance(x, Name) and x.name in free) or len(parts) == 1)
+                rest = [at(part) * sign for sign, part in parts if part is not carrier]
                 self._carry(carrier, log(size) - sum(rest), key, values, known, reference)
 
     def _at(self, node: Node, key: tuple, known: dict, reference: dict) -> Any:

@@ -163,7 +163,7 @@ class OfTable:
         for name, role in self.roles.items():
             usual[name] = 0.3 if role.kind == "exponent" else 1.0
         for name, role in self.roles.items():
-            if role.kind == "relative" and role.beside is not None:
+            if role.kind == "relative":
                 x = np.median(np.abs(self._evaluated(role.beside, table, usual)))
                 usual[name] = 1 / x if role.inverse else x
             if role.kind == "place":
@@ -206,7 +206,7 @@ class OfTable:
             node = role.beside
             if self.signs.get(name) == 0:
                 node = self.placing._factor(name)
-            if node is None or role.kind in ("relative", "exponent"):
+            if role.kind not in ("rate", "steepness", "place", "share") and self.signs.get(name) != 0:
                 continue
             x = self._evaluated(node, rows, usual)
             x = x[np.isfinite(x)] if np.isfinite(x).any() else np.ones(1)

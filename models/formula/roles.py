@@ -61,8 +61,8 @@ class Role:
     constant : str
     kind : str
         As in the table above; "" for none.
-    beside : Node, optional
-        Of what is relative, a place or a rate: the expression that it is measured by.
+    beside : Node
+        Of what is relative, a place or a rate: the expression that it is measured by; 1 of others.
     inverse : bool
         Whether it divides, so that it is large where the ratio is small; of an exponent, whether that is 1 over it.
     terms : tuple of Term
@@ -71,7 +71,7 @@ class Role:
 
     constant: str
     kind: str
-    beside: Node | None = None
+    beside: Node = ONE
     inverse: bool = False
     terms: tuple[Term, ...] = ()
 
@@ -324,11 +324,11 @@ def find_roles(formula: Formula, columns: Collection[str], given: Collection[str
         if not has(term.without(""), linear):
             roles |= {name: Role(name, "carrier", terms=(term,)) for name in names}
     roles |= inner_roles(formula.right, [name for name in constants if name not in roles], columns)
-    for name in names_in(formula.right):
-        if name.name in order and name.name not in roles:
+    for used in names_in(formula.right):
+        if used.name in order and used.name not in roles:
             raise FormulaError(
-                f"formula {formula.text!r}: the place of the constant {name.name!r} (character {name.start + 1}) does "
-                f"not tell what it is{suggestion(name.name, columns) or ';'} give it a prior, such as "
-                f"priors={{{name.name!r}: 'Normal(0, 1)'}} (--prior '{name.name}=Normal(0, 1)')"
+                f"formula {formula.text!r}: the place of the constant {used.name!r} (character {used.start + 1}) does "
+                f"not tell what it is{suggestion(used.name, columns) or ';'} give it a prior, such as "
+                f"priors={{{used.name!r}: 'Normal(0, 1)'}} (--prior '{used.name}=Normal(0, 1)')"
             )
     return {name: roles[name] for name in order}
