@@ -19,7 +19,7 @@ def ask(
     ],
     json: options.Json = False,
 ):
-    """Answer questions about a fit of a formula: constants, values, where something holds, what is best."""
+    """Answer questions about a fit of a formula."""
     from ..inference import storage
 
     answered = storage.open(file).ask(*questions)

@@ -6,6 +6,8 @@ EXAMPLES = """\
 fit --data runs.csv --out fit.nc
 fit chinchilla --data runs.csv --out chinchilla.nc
 fit chinchilla --data runs.csv --group corpus --out groups.nc
+fit 'loss ~ E + A*tokens**-a' --data runs.csv --out formula.nc
+ask formula.nc 'loss at tokens = 1e12' 'tokens where loss = 2.2' a
 fit progress-7 --out progress.nc
 fit horizons --data successes.csv --out horizons.nc
 fit trend --data prices.csv --out trend.nc

@@ -85,12 +85,14 @@ def test_a_nasty_column_is_not_saved_by_its_neighbours(column, tmp_path):
 def test_a_kind_loads_its_built_in_table():
     for name, kind in KINDS.items():
         assert kind.name == name
+        if not kind.built_in:
+            continue
         assert kind.load().equals(load(kind.built_in))
         assert TABLES[kind.built_in].kind == name
 
 
 def test_each_reader_reads_the_table_of_its_kind(tmp_path):
-    for kind in KINDS.values():
+    for kind in (kind for kind in KINDS.values() if kind.built_in):
         kind.load().to_csv(tmp_path / "mine.csv", index=False)
         assert len(read(tmp_path / "mine.csv", kind.name)) == len(kind.load())
 
