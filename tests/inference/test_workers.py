@@ -146,7 +146,7 @@ def test_warnings_and_refusals_come_back(pieces):
         with pytest.warns(bs.DiagnosticWarning, match="chains of [12] disagree") as warned:
             assert list(mapped(pieces.warned, None, [1, 2])) == [1, 2]
         assert [str(warning.message)[:11] for warning in warned] == ["chains of 1", "chains of 2"]
-        with pytest.raises(bs.InputError, match="row [56] cannot be used"):
+        with pytest.raises(bs.InputError, match=r"row [56] cannot be used"):
             list(mapped(pieces.refused, None, [5, 6]))
 
 
