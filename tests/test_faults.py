@@ -362,8 +362,9 @@ def places(value):
 def sorts():
     """Everything that is attempted, by name."""
     attempts = {"priors": prior, "priors of progress": progress_prior}
-    attempts |= {f"{kind} as text": text_table(kind) for kind in KINDS}
-    attempts |= {f"{kind} of any type": typed_table(kind) for kind in KINDS}
+    kinds = [name for name, kind in KINDS.items() if kind.built_in]  # of any columns next to nothing is refused
+    attempts |= {f"{kind} as text": text_table(kind) for kind in kinds}
+    attempts |= {f"{kind} of any type": typed_table(kind) for kind in kinds}
     attempts |= {
         "damaged parquet": damaged_table,
         "runs as JSON": json_table,
