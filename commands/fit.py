@@ -67,6 +67,7 @@ def fit(
     if out:
         fitted.save(out)
     if fitting.json:
+        others |= {"also_fitted": usual[1]} if usual else {}
         tables.print_json({"law": law, "provenance": results.provenance({law: fitted.record}), **entry, **others})
         return
     for other in usual[1] if usual else ():

@@ -247,7 +247,7 @@ def table_of_no_law(data, fitting, out=None):
     The second is what lacks sizes or a loss of runs, or has columns of which a published law is.
     """
     from ..datasets import KINDS
-    from ..errors import TableNote
+    from ..datasets.files import check_writable
     from ..inference.formulas.choose import propose
 
     coupled = functools.partial(law_and_table, "coupled", data, fitting, out)
@@ -255,7 +255,8 @@ def table_of_no_law(data, fitting, out=None):
         return coupled()
     asked = {name: x for name, x in _reader_options(fitting).items() if name in KINDS["columns"].options}
     try:
-        with warnings.catch_warnings(action="ignore", category=TableNote):
+        with warnings.catch_warnings(record=True) as notes:
+            warnings.simplefilter("always")
             table = _read(KINDS["columns"], data, asked)
             proposals = propose(table)
     except InputError:
@@ -263,6 +264,10 @@ def table_of_no_law(data, fitting, out=None):
     found = {*KINDS["runs"].numbers(table.columns, asked["columns"]).values()}
     if len(found & {"parameters", "tokens", "training_flop"}) > 1 and "loss" in found and not proposals[0].published:
         return coupled()
+    if out:
+        check_writable(out)
+    for note in notes:
+        warnings.warn(note.message, note.category, stacklevel=2)
     return None, table
 
 

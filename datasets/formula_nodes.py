@@ -60,7 +60,7 @@ class Negative:
 
 
 @dataclass(frozen=True)
-class Operation:
+class BinaryOperation:
     """Two sides of an operator: + - * / or **."""
 
     operator: str
@@ -75,11 +75,11 @@ class Operation:
         return f"{left}{POWER}{right}" if is_power else f"{left} {self.operator} {right}"
 
 
-Node = Number | Name | Call | Negative | Operation
+Node = Number | Name | Call | Negative | BinaryOperation
 
 
 @dataclass(frozen=True)
-class Formula:
+class ParsedFormula:
     """A response and what it is a function of, each an expression.
 
     Examples
@@ -106,7 +106,7 @@ def spell(name: str) -> str:
 
 
 def _strength(node: Node) -> float:
-    if isinstance(node, Operation):
+    if isinstance(node, BinaryOperation):
         return STRENGTH[node.operator]
     return STRENGTH["negative"] if isinstance(node, Negative) else 9
 
@@ -117,7 +117,7 @@ def _bracketed(node: Node, least: float) -> str:
 
 def parts_of(node: Node) -> tuple[Node, ...]:
     """Return what a node is made of."""
-    if isinstance(node, Operation):
+    if isinstance(node, BinaryOperation):
         return node.left, node.right
     return node.arguments if isinstance(node, Call) else (node.of,) if isinstance(node, Negative) else ()
 
@@ -139,8 +139,8 @@ def replace_names(node: Node, change: Callable[[Name], Node]) -> Node:
     match node:
         case Name():
             return change(node)
-        case Operation():
-            return Operation(node.operator, replace_names(node.left, change), replace_names(node.right, change))
+        case BinaryOperation():
+            return BinaryOperation(node.operator, replace_names(node.left, change), replace_names(node.right, change))
         case Negative():
             return Negative(replace_names(node.of, change))
         case Call():

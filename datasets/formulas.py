@@ -19,13 +19,26 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from ..errors import InputError
-from .formula_nodes import POWER, Call, Formula, Name, Negative, Node, Number, Operation, names_in, replace_names
+from .formula_nodes import (
+    POWER,
+    BinaryOperation,
+    Call,
+    Name,
+    Negative,
+    Node,
+    Number,
+    ParsedFormula,
+    names_in,
+    replace_names,
+    walk,
+)
 from .wording import suggestion
 
 # Functions by name, with how many arguments each takes at least and at most.
 FUNCTIONS = dict.fromkeys(("exp", "log", "log2", "log10", "log1p", "sqrt", "abs", "expit", "Phi"), (1, 1))
 FUNCTIONS |= {"min": (2, 9), "max": (2, 9)}
-DEEPEST, MOST, LONGEST = 60, 200, 4000  # brackets within each other, operators, and characters
+DEEPEST, MOST, LONGEST = 60, 200, 4000  # brackets within each other, signs, and characters
+LARGEST = 1000  # names and numbers of a formula whose named parts are in their places
 TOKEN = re.compile(
     r"(?P<blank>\s+)"
     r"|(?P<number>(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
@@ -54,7 +67,7 @@ class Token:
         return "the end" if self.kind == "end" else f"{self.text!r}"
 
 
-def parse_formula(text: str) -> Formula:
+def parse_formula(text: str) -> ParsedFormula:
     """Read a formula ``y ~ expression``; parts may have names: ``h = x/2; y ~ a*h``.
 
     Raises
@@ -72,24 +85,34 @@ bracket is missing
     """
     reader = Reader(text, "formula")
     named: dict[str, Node] = {}
+    sizes: dict[str, int] = {}
 
     def defined(part: Name) -> Node:
         return named.get(part.name, part)
 
-    while reader.at_definition():
+    def substituted(node: Node) -> tuple[Node, int]:
+        """Return a node with its named parts in their places, and how many names and numbers it then has."""
+        leaves = [part for part in walk(node) if isinstance(part, Name | Number)]
+        size = sum(sizes.get(part.name, 1) if isinstance(part, Name) else 1 for part in leaves)
+        if size > LARGEST:
+            reader.refuse(f"with its named parts in their places it has more than {LARGEST:,} names and numbers")
+        return replace_names(node, defined), size
+
+    while reader.begins_definition():
         name = reader.take()
         if name.text in named:
             reader.refuse(f"{name.text!r} is defined twice", name)
         reader.take()
-        named[name.text] = replace_names(reader.sum(), defined)
-        if any(part.name == name.text for part in names_in(named[name.text])):
+        part = reader.sum()
+        if any(used.name == name.text for used in names_in(part)):
             reader.refuse(f"{name.text!r} is defined by itself; write ~ between a response and a formula", name)
         reader.expect(";", f"after {name.text!r} =", "write ~ between a response and a formula")
+        named[name.text], sizes[name.text] = substituted(part)
     left = reader.sum()
     reader.expect("~", "between the response and what it is a function of", "write loss ~ E + A * size**-alpha")
     right = reader.sum()
     reader.end()
-    return Formula(text, replace_names(left, defined), replace_names(right, defined))
+    return ParsedFormula(text, substituted(left)[0], substituted(right)[0])
 
 
 def parse_expression(text: str, what: str = "expression") -> Node:
@@ -156,7 +179,7 @@ class Reader:
         """Return whether one of these words follows, outside backticks."""
         return self.next.kind == "name" and self.next.text in words and self.text[self.next.start] != "`"
 
-    def at_definition(self) -> bool:
+    def begins_definition(self) -> bool:
         """Return whether ``name =`` follows."""
         after = self.tokens[min(self.place + 1, len(self.tokens) - 1)]
         return self.next.kind == "name" and (after.kind, after.text) == ("sign", "=")
@@ -201,14 +224,14 @@ class Reader:
             self.refuse(f"there are more than {DEEPEST} brackets within each other", self.next)
         node = self._product()
         while self.follows("+", "-"):
-            node = Operation(self.take().text, node, self._product())
+            node = BinaryOperation(self.take().text, node, self._product())
         self.depth -= 1
         return node
 
     def _product(self) -> Node:
         node = self._signed()
         while self.follows("*", "/"):
-            node = Operation(self.take().text, node, self._signed())
+            node = BinaryOperation(self.take().text, node, self._signed())
         return node
 
     def _signed(self) -> Node:
@@ -226,7 +249,7 @@ class Reader:
         self.depth += 1
         if self.depth > DEEPEST:
             self.refuse(f"there are more than {DEEPEST} powers within each other", self.next)
-        power = Operation(POWER, base, self._signed())
+        power = BinaryOperation(POWER, base, self._signed())
         self.depth -= 1
         return power
 

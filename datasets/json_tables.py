@@ -177,13 +177,13 @@ def _read_names(document, label):
             if all(name.isdigit() for name in names):  # pandas.DataFrame.to_json
                 return _read_columns({name: list(x.values()) for name, x in document.items()}, list(document), label)
             run = "run" if "run" not in names else "name"
-            rows = [{run: name} | x for name, one in document.items() for x in _rows_of(one)]
+            rows = [{run: name} | x for name, one in document.items() for x in _explode(one)]
             sentence = f"the names of {len(document)} objects are read as the column {run}"
             return _make_table(rows, label, sentences=[sentence])
     return _make_table([document], label)
 
 
-def _rows_of(value):
+def _explode(value):
     """Return an object as one row, or with lists of one length as a row of each of their places."""
     lists = {name: x for name, x in value.items() if isinstance(x, list)}
     if len({len(x) for x in lists.values()}) != 1:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 import pandas as pd
 
+from ..datasets import read
 from ..datasets.checks import warn
 from ..datasets.progress_messages import say
 from ..errors import InputError, TableNote
@@ -30,7 +32,7 @@ def check_options(seed, sampler, settings):
 
 def fit(
     law: Law | str = "coupled",
-    table: pd.DataFrame | None = None,
+    table: pd.DataFrame | str | PathLike[str] | None = None,
     *,
     priors: Mapping[str, Any] | None = None,
     seed: int = 1,
@@ -50,8 +52,8 @@ def fit(
         Such as ``Chinchilla()``, ``Progress(7)`` or ``Lengths()``, or its name such as ``"chinchilla"``. The coupled
         law is the default: it predicts runs beyond the fitted ones better than Chinchilla's law. It does so in
         rollouts of ten public tables, for all of their six sources.
-    table : DataFrame
-        Required. Of the law's kind, from `load` or `read`.
+    table : DataFrame or path
+        Required. Of the law's kind, from `load` or `read`, or a file that `read` reads without options.
     priors : mapping of str to str or distribution, optional
         Replace priors of the law by name: text such as ``"LogNormal(-1, 0.5)"``, or a distribution of PyMC or PreliZ.
     seed : int
@@ -111,6 +113,8 @@ def fit(
     law = as_law(law, priors)
     if table is None:
         raise InputError("table is missing; pass a table of runs such as table=load('chinchilla_runs')")
+    if isinstance(table, str | PathLike):
+        table = read(table, law.kind)
     check_options(seed, sampler, settings)
     settings |= {"prior_predictive": prior_predictive, "posterior_predictive": posterior_predictive}
     settings |= {"seed": seed, "log_likelihood": log_likelihood, "progress": progress}

@@ -205,6 +205,7 @@ BESIDES = {  # other columns that are printed
     "p_below": ("P(below)", probability),
     "p": ("P(> 0)", probability),
     "never": ("never", "{:.0%}".format),
+    "at_end": ("at an end of the search", "{:.0%}".format),
     "times": ("times the rows' end", "{:.2g}".format),
     "p_best": ("P(best)", probability),
     "plateau": ("right at short lengths", "{:.0%}".format),

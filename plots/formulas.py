@@ -69,13 +69,9 @@ def draw_formula(fit, *, along=None, level=0.95):
 def _rows_along(fit, column, grid, key, group):
     """Return rows along a column at the centre of the others, of a group; what is observed there is of no meaning."""
     law, rows = fit.law, fit.rows
-    table = pd.DataFrame({name: np.full(len(grid), _centre(rows[name].to_numpy(float))) for name in law.columns})
+    table = pd.DataFrame({name: np.full(len(grid), fit.draws.reference[f"centre of {name}"]) for name in law.columns})
     table[column] = grid
     for name in key:
         table[name] = rows.loc[np.array(law.group_labels(rows, key), object) == group, name].iloc[0]
     of_response = [name.name for name in names_in(law.parsed.left)]
     return table.assign(**{name: 1.0 for name in (law.observed, *of_response, *law.error_columns) if name not in table})
-
-
-def _centre(x):
-    return float(np.exp(np.log(x).mean()) if (x > 0).all() else x.mean())

@@ -118,6 +118,8 @@ def plot_fit(
     'At ten times the largest run, the best mo'
     """
     if isinstance(getattr(fit, "law", None), Formula):
+        if compute is not None or sizes is not None or published or planned:
+            raise InputError("compute, sizes, published and planned runs are of laws of runs; a formula takes along")
         return draw_formula(fit, along=along, level=level)
     level, runs = check_level(level), run_sizes(fit, **planned)
     chosen = _sizes_of(runs) if sizes is None else np.sort(budgets_of(sizes, "sizes", "parameters"))

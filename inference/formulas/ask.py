@@ -11,15 +11,28 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets import KINDS
-from ...datasets.formula_nodes import POWER, Call, Name, Negative, Node, Number, Operation, evaluate, names_in, parts_of
+from ...datasets.formula_nodes import (
+    POWER,
+    BinaryOperation,
+    Call,
+    Name,
+    Negative,
+    Node,
+    Number,
+    evaluate,
+    names_in,
+    parts_of,
+)
 from ...datasets.formulas import FormulaError
+from ...datasets.meaning.names import words
 from ...datasets.wording import listed, quoted, suggestion
 from ...models.draws import DRAWS
 from ...models.formula.constants import FUNCTIONS
 from ...models.loss.search import least, root
 from ..fitted import of_kind
-from ..intervals import IntervalTable, name_quantiles, printed
+from ..intervals import QUANTILES, IntervalTable, name_quantiles, printed
 from ..quoted import quote_draws
+from .choose import FALLING, RISING
 from .question import Question, parse_question
 
 if TYPE_CHECKING:
@@ -27,8 +40,8 @@ if TYPE_CHECKING:
 
 BELOW, ABOVE = 1e-3, 1e6  # how far beyond the rows a place is looked for, as factors of the least and the largest
 CELLS = 240
+OPERATIONS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, POWER: np.power}
 NOTE = "Medians and 95% intervals, draw by draw"
-HIGHER = ("acc", "accuracy", "success", "score", "elo", "rating", "reward", "return", "pass", "win", "auc", "f1", "r2")
 
 
 def ask(fit: Fit, *questions: str) -> IntervalTable:
@@ -47,8 +60,9 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
     -------
     IntervalTable
         A row for each number: ``q2.5``, ``q50`` and ``q97.5``; ``never``, the share of draws in which there is no such
-        place; ``p``, the probability of a comparison, of a difference that of being above 0; and ``times``, how many
-        times the largest value (or the least, then below 1) of the rows the place lies at, NaN where it is none.
+        place; ``p``, the probability of a comparison, of a difference that of being above 0; ``times``, how many times
+        the largest value (or the least, then below 1) of the rows the place lies at, NaN within them; and ``at_end``,
+        the share of draws in which the best value is at an end of what was searched.
 
     Raises
     ------
@@ -89,9 +103,7 @@ class Answering:
     def __post_init__(self):
         self.law, self.table = self.fit.law, self.fit.rows
         posterior = self.fit["posterior"].to_dataset()
-        names = [name for name in self.law.roles if name in posterior]
-        quoted_ = quote_draws(self.fit, {name: posterior[name] for name in names}, bounded=False)
-        self.constants = {name: _flat(x) for name, x in quoted_.items()}
+        self.constants = {name: _flatten(posterior[name]) for name in self.law.roles}
         self.count = next(iter(self.constants.values())).shape[0]
         self.groups = {level: key for key, names in self.law.levels for level in names}
         self.given, self.level_of = {}, {}
@@ -113,21 +125,24 @@ class Answering:
     def rows(self):
         """Return rows of the table of answers by label."""
         question = self.question
-        if question.kind == "probability":
-            difference = self.value(question.asked[0], self.given)
-            return {
-                question.text: _row(difference)
-                | dict.fromkeys(("q2.5", "q50", "q97.5"), np.nan)
-                | {"p": (difference > 0).mean()}
-            }
         if question.kind == "place":
-            return {question.text: self._place()}
+            return {question.text: self._find_place()}
         if question.kind == "best":
-            return self._best()
-        value = self.value(question.asked[0], self.given)
-        differs = isinstance(question.asked[0], Operation) and question.asked[0].operator == "-"
-        row = _row(value) | {"times": self._farthest(self.given)}
-        return {question.text: row | ({"p": (value > 0).mean()} if differs else {})}
+            return self._find_best()
+        difference = isinstance(question.asked[0], BinaryOperation) and question.asked[0].operator == "-"
+        draws = self._quoted(self.value(question.asked[0], self.given), bounded=not difference)
+        above = {"p": float((draws > 0).mean())} if difference else {}
+        if question.kind == "probability":
+            return {question.text: dict.fromkeys(QUANTILES, np.nan) | above}
+        return {question.text: name_quantiles(draws) | above | {"times": self._farthest(self.given)}}
+
+    def _quoted(self, values, *, bounded=True):
+        """Return draws of an answer, (draw,), of the width that every surface prints; infinite where there is none."""
+        values = np.broadcast_to(np.asarray(values, float), (self.count,))
+        values = np.where(np.isnan(values), np.inf, values)
+        of_fit = {dim: self.fit["posterior"][dim] for dim in DRAWS}
+        shape = tuple(x.size for x in of_fit.values())
+        return quote_draws(self.fit, xr.DataArray(values.reshape(shape), of_fit, DRAWS), bounded=bounded).values.ravel()
 
     # Values ----------------------------------------------------------------------------------------------------------
 
@@ -142,7 +157,7 @@ class Answering:
                     self._refuse(f"{node.text!r} is text")
                 return np.float64(node.value)
             case Name():
-                return self._named(node, given)
+                return self._value_of(node, given)
             case Negative():
                 return -self.value(node.of, given)
             case Call():
@@ -151,22 +166,20 @@ class Answering:
                 )
         with np.errstate(all="ignore"):
             sides = [np.asarray(self.value(part, given), float) for part in (node.left, node.right)]
-            if node.operator == POWER:
-                return np.power(*sides)
-            return {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}[node.operator](*sides)
+            return OPERATIONS[node.operator](*sides)
 
-    def _named(self, name: Name, given: dict) -> Any:
+    def _value_of(self, name: Name, given: dict) -> Any:
         if name.name in self.constants:
             return self._constant(name.name, name.levels)
         if name.name in self.response_names and name.name not in given:
             response = self.response(given, name.levels)
-            return self._solved(self.law.parsed.left, name.name, response, given)
+            return self._solve(self.law.parsed.left, name.name, response, given)
         if name.name in given:
             return given[name.name]
         if name.name in self.law.columns:
             self._refuse(f"the value of {quoted(name.name)} is missing; write it after at: ... at {name} = 1e9")
         if name.name in self.fit["posterior"]:
-            return _flat(self.fit["posterior"][name.name])
+            return _flatten(self.fit["posterior"][name.name])
         known = (*self.law.roles, *self.law.columns, *self.response_names)
         return self._refuse(f"{quoted(name.name)} is no constant and no column", name.name, known)
 
@@ -195,14 +208,14 @@ class Answering:
         before, self.level_of = self.level_of, self.level_of | own
         names = names_in(self.law.parsed.right)
         values = {
-            name: self._named(Name(name.name, () if name.name in self.constants else name.levels), given)
+            name: self._value_of(Name(name.name, () if name.name in self.constants else name.levels), given)
             for name in names
         }
         self.level_of = before
         with np.errstate(all="ignore"):
             return evaluate(self.law.parsed.right, lambda name: np.asarray(values[name], float), FUNCTIONS)
 
-    def _solved(self, node: Node, name: str, target: Any, given: dict) -> Any:
+    def _solve(self, node: Node, name: str, target: Any, given: dict) -> Any:
         """Return the value of a column at which an expression that has it once is a target."""
         if isinstance(node, Name) and node.name == name:
             return target
@@ -212,9 +225,9 @@ class Answering:
             self._refuse(f"{node} cannot be solved for {quoted(name)}; ask for {node}")
         part = inside[0]
         with np.errstate(all="ignore"):
-            return self._solved(part, name, self._undone(node, part, target, given), given)
+            return self._solve(part, name, self._undo(node, part, target, given), given)
 
-    def _undone(self, node, part, target, given):
+    def _undo(self, node, part, target, given):
         match node:
             case Negative():
                 return -target
@@ -239,7 +252,7 @@ class Answering:
 
     # Places ----------------------------------------------------------------------------------------------------------
 
-    def _place(self):
+    def _find_place(self):
         name = self.question.asked[0].name
         left, right = self.question.sides
         if name not in self.law.columns:
@@ -260,8 +273,8 @@ class Answering:
         start, stop = edges[found], edges[found + 1 if there.all() else np.where(there, found + 1, 0)]
         sign = np.where(excess(np.where(there, start, low)) > 0, 1.0, -1.0)
         place = forth(root(lambda u: sign * excess(u), np.where(there, start, low), np.where(there, stop, low)))
-        place = np.where(there, place, np.inf)
-        row = _row(place) | {"never": float((~there).mean())}
+        place = self._quoted(np.where(there, place, np.inf))
+        row = name_quantiles(place) | {"never": float((~there).mean())}
         return row | {"times": self._times(name, float(np.median(place)))}
 
     def _range(self, name):
@@ -272,7 +285,7 @@ class Answering:
         span = x.max() - x.min()
         return x.min() - span, x.max() + 10 * span, lambda u: u
 
-    def _best(self):
+    def _find_best(self):
         names = [node.name for node in self.question.asked]
         for name in names:
             if name not in self.law.columns:
@@ -290,7 +303,7 @@ class Answering:
             given = self.given | {free: forth(u)}
             if sides:
                 target = np.broadcast_to(self.value(sides[1], given), (self.count,)).astype(float)
-                given[names[1]] = self._solved(sides[0], names[1], target, given)
+                given[names[1]] = self._solve(sides[0], names[1], target, given)
             return given
 
         def objective(u):
@@ -300,26 +313,28 @@ class Answering:
         ends = np.full(self.count, low), np.full(self.count, high)
         best = least(objective, *ends)
         given, width = at(best), (high - low) / CELLS
+        at_end = {"at_end": float(((best < low + width) | (best > high - width)).mean())}
         rows = {}
         for name in names:
-            rows[f"{self.question.text}: {name}"] = _row(given[name]) | {
-                "times": self._times(name, float(np.median(given[name])))
-            }
-        rows[f"{self.question.text}: {self.law.parsed.left}"] = _row(sign * objective(best))
-        at_end = float(((best < low + width) | (best > high - width)).mean())
-        return {label: row | {"never": at_end} for label, row in rows.items()}
+            draws = self._quoted(given[name])
+            times = {"times": self._times(name, float(np.median(draws)))}
+            rows[f"{self.question.text}: {name}"] = name_quantiles(draws) | times | at_end
+        rows[f"{self.question.text}: {self.law.parsed.left}"] = name_quantiles(self._quoted(sign * objective(best)))
+        return rows
 
     @property
     def higher_is_better(self):
-        """Return whether the response is better where it is higher, by its name."""
-        return any(word in str(self.law.parsed.left).lower() for word in HIGHER)
+        """Return whether the response is a column whose name says that it is better where it is higher."""
+        left = self.law.parsed.left
+        of_name = {*words(left.name)} if isinstance(left, Name) else set()
+        return bool(of_name & {*RISING}) and not of_name & {*FALLING}
 
     # How far ---------------------------------------------------------------------------------------------------------
 
     def _times(self, name, value):
         """Return how many times the largest or the least value of the rows a value is, NaN within them."""
         x = self.table[name].to_numpy(float)
-        if not (x > 0).all() or x.min() <= value <= x.max():
+        if not (x > 0).all() or not np.isfinite(value) or x.min() <= value <= x.max():
             return np.nan
         return value / x.max() if value > x.max() else value / x.min()
 
@@ -334,11 +349,6 @@ class Answering:
         raise FormulaError(f"question {self.question.text!r}: {why}{near or known}")
 
 
-def _flat(x: xr.DataArray) -> np.ndarray:
+def _flatten(x: xr.DataArray) -> np.ndarray:
     x = x.transpose(*DRAWS, ...).values
     return x.reshape(-1, *x.shape[2:])
-
-
-def _row(values) -> dict:
-    values = np.atleast_1d(np.asarray(values, float))
-    return name_quantiles(np.where(np.isnan(values), np.inf, values))

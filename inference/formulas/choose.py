@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from ...datasets.formula_nodes import spell
+from ...datasets.meaning.names import words
 from ...datasets.wording import listed
 from ...errors import DiagnosticWarning, InputError
+from ...models.formula.suited import UNBOUNDED
 from ..checks.suggestion import LEAST_GAIN
 from ..comparison.weights import sum_error
 from ..fitting import fit as fit_law
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from ..fitted import Fit
 
 # Words in the names of columns, in the order in which they are preferred.
-FALLING = (
+FALLING: tuple[str, ...] = (
     "loss",
     "lossu",
     "nll",
@@ -40,12 +42,37 @@ FALLING = (
     "rmse",
 )
 FALLING += ("mae", "regret", "fid", "deviance")
-RISING = ("elo", "rating", "accuracy", "acc", "success", "score", "reward", "return", "pass", "auc", "f1", "bleu", "r2")
-HELD_OUT = ("test", "val", "valid", "validation", "eval", "dev", "final", "heldout")
-SIZES = ("params", "parameters", "param", "n", "active", "total", "nonembedding", "vocab", "model", "size")
+RISING: tuple[str, ...] = (
+    "elo",
+    "rating",
+    "accuracy",
+    "acc",
+    "success",
+    "score",
+    "reward",
+    "return",
+    "pass",
+    "auc",
+    "f1",
+    "bleu",
+    "r2",
+)
+HELD_OUT: tuple[str, ...] = ("test", "val", "valid", "validation", "eval", "dev", "final", "heldout")
+SIZES: tuple[str, ...] = (
+    "params",
+    "parameters",
+    "param",
+    "n",
+    "active",
+    "total",
+    "nonembedding",
+    "vocab",
+    "model",
+    "size",
+)
 SIZES += ("tokens", "images", "samples", "examples", "demos", "demonstrations", "characters", "data", "train", "d")
 SIZES += ("flops", "flop", "compute", "c", "hours", "width", "episodes", "queries", "documents", "bits", "structures")
-SETTINGS = (
+SETTINGS: tuple[str, ...] = (
     "seed",
     "lr",
     "rate",
@@ -64,7 +91,6 @@ SETTINGS = (
 SETTINGS += ("best", "peak", "batch", "dropout", "temperature", "depth", "layers", "heads", "k", "questions", "trials")
 SETTINGS += ("wd", "decay", "warmup", "step", "steps", "minus", "plus", "stderr", "se", "std", "sd", "min", "max", "ci")
 CHANCE = ("random", "chance", "baseline")
-UNBOUNDED = ("elo", "rating", "reward", "return")
 COUNTED = (
     ("success", "successes", "solved", "correct", "passed", "wins"),
     ("trials", "total", "attempts", "n", "episodes"),
@@ -79,30 +105,17 @@ ALIKE = 0.999  # correlation of logarithms from which on two columns tell the sa
 
 @dataclass(frozen=True)
 class Proposal:
-    """A formula for a table, and why it was chosen.
+    """A formula for a table.
 
     Parameters
     ----------
     formula : str
-    why : str
     published : bool
         Whether it is the form of a published law of such columns.
     """
 
     formula: str
-    why: str
     published: bool = False
-
-
-def words_of(name: str) -> list[str]:
-    """Return the words of a column's name, in lower case.
-
-    Examples
-    --------
-    >>> words_of("metric/codeValLoss_2")
-    ['metric', 'code', 'val', 'loss', '2']
-    """
-    return re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(name)).lower())
 
 
 @dataclass
@@ -115,7 +128,6 @@ class Columns:
     """
 
     table: pd.DataFrame
-    taken: set[str] = field(default_factory=set)
 
     def __post_init__(self):
         self.numbers = [str(x) for x in self.table.select_dtypes("number") if self.table[x].nunique() > 1]
@@ -126,10 +138,10 @@ class Columns:
         """Return columns of successes and of trials."""
         whole = [n for n in self.table.select_dtypes("number") if (self.table[n].dropna() % 1 == 0).all()]
         for k in whole:
-            if not {*words_of(k)} & {*COUNTED[0]}:
+            if not {*words(k)} & {*COUNTED[0]}:
                 continue
             for n in whole:
-                if n != k and {*words_of(n)} & {*COUNTED[1]} and (self.table[k] <= self.table[n]).all():
+                if n != k and {*words(n)} & {*COUNTED[1]} and (self.table[k] <= self.table[n]).all():
                     return str(k), str(n)
         return None
 
@@ -137,15 +149,15 @@ class Columns:
         """Return columns that may be the response, the likeliest first."""
 
         def rank(name):
-            words = words_of(name)
-            of = [word for word in (*FALLING, *RISING) if word in words]
-            held = any(word in HELD_OUT for word in words)
-            return ("train" in words and not held, not held, (*FALLING, *RISING).index(of[0]))
+            of_name = words(name)
+            of = [word for word in (*FALLING, *RISING) if word in of_name]
+            held = any(word in HELD_OUT for word in of_name)
+            return ("train" in of_name and not held, not held, (*FALLING, *RISING).index(of[0]))
 
         found = [
             n
             for n in self.numbers
-            if {*words_of(n)} & {*FALLING, *RISING} and not {*words_of(n)} & {*CHANCE, "minus", "plus", "teacher"}
+            if {*words(n)} & {*FALLING, *RISING} and not {*words(n)} & {*CHANCE, "minus", "plus", "teacher"}
         ]
         return sorted(found, key=rank)
 
@@ -153,14 +165,14 @@ class Columns:
         """Return columns that the response may be a function of, without those that tell the same as another."""
         found = []
         for name in self.numbers:
-            words, x = words_of(name), self.table[name].to_numpy(float)
+            of_name, x = words(name), self.table[name].to_numpy(float)
             x = x[np.isfinite(x)]
-            if name in response or name in self.taken or {*words} & {*FALLING, *RISING, *CHANCE} or not len(x):
+            if name in response or {*of_name} & {*FALLING, *RISING, *CHANCE} or not len(x):
                 continue
-            known = any(word in SIZES for word in words)
+            known = any(word in SIZES for word in of_name)
             if (x <= 0).any() or len(np.unique(x)) < LEAST_VALUES or x.max() < LEAST_RANGE * x.min():
                 continue
-            if ({*words} & {*SETTINGS} and not known) or "per" in words:
+            if ({*of_name} & {*SETTINGS} and not known) or "per" in of_name:
                 continue
             found.append((not known, name))
         names = [name for unknown, name in found if not unknown] or [name for _, name in found]
@@ -178,11 +190,11 @@ class Columns:
 
     @staticmethod
     def _rank(name):
-        return min((SIZES.index(word) for word in words_of(name) if word in SIZES), default=len(SIZES))
+        return min((SIZES.index(word) for word in words(name) if word in SIZES), default=len(SIZES))
 
     def shares(self) -> list[str]:
         """Return columns of shares that sum to 1 or 100 in every row, none if there are fewer than three."""
-        within = [n for n in self.numbers if self.table[n].between(0, 100).all() and n not in self.taken]
+        within = [n for n in self.numbers if self.table[n].between(0, 100).all()]
         for prefix in dict.fromkeys(re.split(r"[_./ -]", name)[0] for name in within):
             names = [name for name in within if name.startswith(prefix)]
             total = self.table[names].sum(axis=1)
@@ -299,78 +311,74 @@ def propose(table: pd.DataFrame) -> list[Proposal]:
             f"{listed(table.columns, 8)}"
         )
     left = " / ".join(map(spell, response)) if counts else spell(response[0])
-    return list(_forms(columns, left, response, x, shares))
+    return list(_propose_forms(columns, left, response, x, shares))
 
 
-def _forms(columns: Columns, left: str, response, x: list[str], shares: list[str]) -> Iterator[Proposal]:
+def _propose_forms(columns: Columns, left: str, response, x: list[str], shares: list[str]) -> Iterator[Proposal]:
     table = columns.table
     if shares:
         inside = " + ".join(f"t_{re.split(r'[_./ -]', name)[-1]} * {spell(name)}" for name in shares)
-        yield Proposal(f"{left} ~ c + exp({inside})", "shares that sum to 1", published=True)
+        yield Proposal(f"{left} ~ c + exp({inside})", published=True)
         return
-    words = {word for name in response for word in words_of(name)}
+    of_response = {word for name in response for word in words(name)}
     y = table[response[0]] / table[response[1]] if len(response) == 2 else table[response[0]]
     group = columns.groups(x)
     at = f"[{spell(group)}]" if group else ""
     one = spell(x[0])
     if len(response) == 2:
-        yield Proposal(f"{left} ~ 1 - (1 + {one} / x0{at})**-b{at}", "counts of successes")
-        yield Proposal(f"{left} ~ 1 / (1 + ({one} / x0{at})**-b{at})", "counts of successes, log-logistic")
+        yield Proposal(f"{left} ~ 1 - (1 + {one} / x0{at})**-b{at}")
+        yield Proposal(f"{left} ~ 1 / (1 + ({one} / x0{at})**-b{at})")
         return
-    chance = next((n for n in columns.table.select_dtypes("number") if {*words_of(n)} & {*CHANCE}), None)
+    chance = next((n for n in columns.table.select_dtypes("number") if {*words(n)} & {*CHANCE}), None)
     rises = float(np.corrcoef(np.log(table[x[0]].astype(float)), y.rank())[0, 1]) > 0
     if len(x) > 1:
-        yield from _of_several(columns, left, x)
+        yield from _propose_of_several(columns, left, x)
         return
     if chance is not None and rises:
         base = spell(chance)
-        yield Proposal(f"{left} ~ {base} + (top - {base}) / (1 + exp(-k * (log10({one}) - m)))", "above chance")
+        yield Proposal(f"{left} ~ {base} + (top - {base}) / (1 + exp(-k * (log10({one}) - m)))")
         return
-    if words & {*UNBOUNDED}:
-        yield Proposal(f"{left} ~ e0{at} + slope{at} * log10({one})", "grows without a bound")
+    if of_response & {*UNBOUNDED}:
+        yield Proposal(f"{left} ~ e0{at} + slope{at} * log10({one})")
     elif rises:
-        yield Proposal(f"{left} ~ R0 + (top{at} - R0) / (1 + (mid{at} / {one})**b{at})", "rises to a ceiling")
-        yield Proposal(f"{left} ~ top{at} - A{at} * {one}**-alpha{at}", "a power from a ceiling")
+        yield Proposal(f"{left} ~ R0 + (top{at} - R0) / (1 + (mid{at} / {one})**b{at})")
+        yield Proposal(f"{left} ~ top{at} - A{at} * {one}**-alpha{at}")
     else:
-        yield Proposal(f"{left} ~ E + A{at} * {one}**-alpha{at}", "one column, a floor and a power")
-        yield Proposal(f"{left} ~ A{at} * {one}**-alpha{at}", "a power without a floor")
+        yield Proposal(f"{left} ~ E + A{at} * {one}**-alpha{at}")
+        yield Proposal(f"{left} ~ A{at} * {one}**-alpha{at}")
 
 
-def _of_several(columns: Columns, left: str, x: list[str]) -> Iterator[Proposal]:
+def _propose_of_several(columns: Columns, left: str, x: list[str]) -> Iterator[Proposal]:
     """Yield formulas of several predictors: those of published laws where the columns agree, then a sum of powers."""
     table = columns.table
 
-    def named(*words, among=x):
-        return next((name for name in among if {*words} & {*words_of(name)} and "non" not in words_of(name)), None)
+    def named(*wanted, among=x):
+        return next((name for name in among if {*wanted} & {*words(name)} and "non" not in words(name)), None)
 
     def powers(names, used=()):
         pairs = [pair for pair in PAIRS if pair[0] not in used]
         return "".join(f" + {a} * {spell(n)}**-{b}" for n, (a, b) in zip(names, pairs, strict=False))
 
     active, bits, vocabulary = named("active"), named("bits"), named("vocab", "vocabulary")
-    whole = next((n for n in x if active and n != active and "total" in words_of(n)), None)
-    experts = [name for name in x if active and whole and "experts" in words_of(name)]
+    whole = next((n for n in x if active and n != active and "total" in words(n)), None)
+    experts = [name for name in x if active and whole and "experts" in words(name)]
     others = [name for name in x if name not in (bits, active, whole, *experts)]
     if bits and others:
         kept = f"({spell(others[0])} * (1 - exp(-{spell(bits)} / g)))"
-        yield Proposal(
-            f"{left} ~ E + A * {kept}**-alpha{powers(others[1:], ['A'])}", "bits of its weights", published=True
-        )
+        yield Proposal(f"{left} ~ E + A * {kept}**-alpha{powers(others[1:], ['A'])}", published=True)
     if active and whole and (table[whole] >= table[active]).all():
         a, t = spell(active), spell(whole)
         usual = powers(others, ["A", "C"])
-        yield Proposal(
-            f"{left} ~ E + A * {a}**-alpha * ({t} / {a})**-gamma{usual}", "active and all parameters", published=True
-        )
+        yield Proposal(f"{left} ~ E + A * {a}**-alpha * ({t} / {a})**-gamma{usual}", published=True)
         x = [name for name in x if name not in experts]
     width = named("embed", "embedding", "dim", "width", among=columns.numbers)
     if vocabulary and width:
         rest = [name for name in x if name not in (vocabulary, width)]
         embedded = f"B * ({spell(vocabulary)} * {spell(width)})**-beta"
-        yield Proposal(f"{left} ~ E{powers(rest, ['B'])} + {embedded}", "parameters of a vocabulary", published=True)
-    teacher = next((n for n in columns.numbers if "teacher" in words_of(n) and {*words_of(n)} & {*FALLING}), None)
+        yield Proposal(f"{left} ~ E{powers(rest, ['B'])} + {embedded}", published=True)
+    teacher = next((n for n in columns.numbers if "teacher" in words(n) and {*words(n)} & {*FALLING}), None)
     if teacher:
-        logs = {*words_of(teacher)} & {"ppl", "perplexity"}
+        logs = {*words(teacher)} & {"ppl", "perplexity"}
         y, given = (f"log({left})", f"log({spell(teacher)})") if logs else (left, spell(teacher))
-        yield Proposal(f"{y} ~ lam * {given}{powers(x)}", "a student of a teacher", published=True)
-    yield Proposal(f"{left} ~ E{powers(x)}", "a floor and a power of each column")
+        yield Proposal(f"{y} ~ lam * {given}{powers(x)}", published=True)
+    yield Proposal(f"{left} ~ E{powers(x)}")

@@ -14,10 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...datasets.formula_nodes import Name, Node, Number, Operation
+from ...datasets.formula_nodes import BinaryOperation, Name, Node, Number
 from ...datasets.formulas import Reader
-
-WORDS = ("at", "where", "best", "for")
 
 
 @dataclass(frozen=True)
@@ -70,24 +68,22 @@ def parse_question(text: str) -> Question:
         on_budget = reader.follows_word("for")
         if on_budget:
             reader.take()
-        return _ended(reader, tuple(best), _equation(reader) if on_budget else (), "best")
+        return _finish(reader, tuple(best), _read_equation(reader) if on_budget else (), "best")
     asked = reader.sum()
     if reader.follows("<", ">"):
-        larger = reader.take().text == ">"
-        other = reader.sum()
-        return _ended(
-            reader, (Operation("-", asked, other) if larger else Operation("-", other, asked),), (), "probability"
-        )
+        sides = (reader.take().text, asked, reader.sum())
+        larger, smaller = sides[1:] if sides[0] == ">" else sides[:0:-1]
+        return _finish(reader, (BinaryOperation("-", larger, smaller),), (), "probability")
     if reader.follows_word("where"):
         _check_column(reader, asked, "before 'where'")
         reader.take()
-        return _ended(reader, (asked,), _equation(reader), "place")
+        return _finish(reader, (asked,), _read_equation(reader), "place")
     if reader.follows("="):
         reader.refuse("'=' has no meaning here; write x where y = 0.1, or y at x = 1e9", reader.next)
-    return _ended(reader, (asked,), (), "value")
+    return _finish(reader, (asked,), (), "value")
 
 
-def _equation(reader):
+def _read_equation(reader):
     left = reader.sum()
     reader.expect("=", f"after {left}")
     return left, reader.sum()
@@ -98,7 +94,7 @@ def _check_column(reader, node, where):
         reader.refuse(f"{node} is no column, and one is asked for {where}")
 
 
-def _ended(reader, asked, sides, kind):
+def _finish(reader, asked, sides, kind):
     given = {}
     if reader.follows_word("at"):
         reader.take()

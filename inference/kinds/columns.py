@@ -20,7 +20,7 @@ def _answers(fit):
     from ..quoted import quote_draws
 
     posterior = fit["posterior"].to_dataset()
-    quoted = quote_draws(fit, {name: posterior[name] for name in fit.law.roles}, bounded=False)
+    quoted = quote_draws(fit, {name: posterior[name] for name in fit.law.roles})
     for name, x in quoted.items():
         groups = [dim for dim in x.dims if dim not in DRAWS]
         if not groups:
@@ -45,7 +45,9 @@ def _ahead(fit):
 
 def _commands(fit):
     law = fit.law
-    for question in _ahead(fit) or [next(iter(law.roles))]:
+    name = next(iter(law.roles))
+    level = next(iter(dict(law.levels).get(law.groups.get(name), ())), None)
+    for question in _ahead(fit) or [str(Name(name, () if level is None else (level,)))]:
         yield f"ask {{file}} '{question}'".replace("{", "{{").replace("}", "}}").replace("{{file}}", "{file}")
     yield "plot fit {file} --out fit.svg"
 

@@ -7,6 +7,7 @@ known to within a factor of thousands, and goes with its exponent.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from ...datasets.deferred import special
-from ...datasets.formula_nodes import POWER, Call, Name, Node, Operation, evaluate, names_in
-from ..arrays import exp, log, log1p, maximum, minimum, namespace
+from ...datasets.formula_nodes import POWER, BinaryOperation, Call, Name, Node, evaluate, names_in
+from ..arrays import exp, log, log1p, maximum, minimum, namespace, sigmoid
 from ..priors import POSITIVE, REAL, FreeParameter, Prior
 from .roles import Role, add, carriers_of, has, product_of, sum_of
 
@@ -67,18 +68,11 @@ FUNCTIONS: dict[str, Callable] = {
     "log1p": log1p,
     "sqrt": lambda x: power(x, 0.5),
     "abs": abs,
-    "expit": lambda x: 1 / (1 + exp(-x)),
+    "expit": sigmoid,
     "Phi": phi,
-    "min": lambda *x: _fold(minimum, x),
-    "max": lambda *x: _fold(maximum, x),
+    "min": lambda *x: functools.reduce(minimum, x),
+    "max": lambda *x: functools.reduce(maximum, x),
 }
-
-
-def _fold(function, arguments):
-    first, *others = arguments
-    for other in others:
-        first = function(first, other)
-    return first
 
 
 @dataclass(frozen=True)
@@ -115,7 +109,7 @@ class Placing:
         object.__setattr__(self, "units", (*linear, *carried))
 
     @property
-    def by_shares(self) -> bool:
+    def has_shares(self) -> bool:
         """Return whether all terms are positive, so that they are shares of the response at the centre."""
         levels = any(role.kind == "level" for role in self.roles.values())
         alone = all(self.signs.get(unit[0], 1) == 1 for unit in self.units) and self.rest == add(())
@@ -124,7 +118,7 @@ class Placing:
     @property
     def level(self) -> str | None:
         """Return the constant that is added or subtracted by itself, which follows from the response at the centre."""
-        if self.by_shares:
+        if self.has_shares:
             return None
         alone = (unit[0] for unit in self.units if all(term.is_bare for term in self.roles[unit[0]].terms))
         return next(alone, None)
@@ -148,14 +142,14 @@ class Placing:
             elif role.kind not in ("amplitude", "carrier"):
                 found += self._parameters(name, *self.sampled(name))
         why = "Share of the response at the centre, of what terms before it leave; no share is preferred."
-        if self.by_shares:
+        if self.has_shares:
             found.append(FreeParameter("centre", "LogNormal(0, 1)", "Response at the centre of the columns, medians."))
             found += _shares(["_".join(unit) for unit in self.units], why)
         elif self.level:
             why = "Response at the centre of the columns: its distance from the median in standard deviations."
             found.append(FreeParameter("centre", "Normal(0, 1)", why))
         for names in self.units:
-            if not self.by_shares and names[0] != self.level:
+            if not self.has_shares and names[0] != self.level:
                 found += self._parameters(names[0], *PRIORS["size" if self.signs.get(names[0], 1) else "slope"])
             elif self.groups.get(names[0]):
                 found += self._deviations(names[0], 1.0)
@@ -215,7 +209,7 @@ class Placing:
         """Return the value of a constant that has a role inside a function, a power or a sum, or that is a level."""
         role = self.roles[name]
         prefix = "" if role.kind == "given" else self.sampled(name)[0]
-        x = self._by_group(name, values, values[prefix + name])
+        x = self._spread_groups(name, values, values[prefix + name])
         key = self.groups.get(name, ())
         match role.kind:
             case "given" | "exponent":
@@ -233,7 +227,7 @@ class Placing:
         ratio = x * abs(self._at(role.beside, key, known, reference))
         return 1 / ratio if role.inverse else ratio
 
-    def _by_group(self, name: str, values: dict, x: Any) -> Any:
+    def _spread_groups(self, name: str, values: dict, x: Any) -> Any:
         """Return values by group, (..., group), of what is pooled; others unchanged."""
         if not self.is_pooled(name) or self.roles[name].kind in ("amplitude", "carrier"):
             return x
@@ -248,7 +242,7 @@ class Placing:
             name, label = unit[0], "_".join(unit)
             if name == self.level:
                 continue
-            if self.by_shares:
+            if self.has_shares:
                 size, rest = values["centre"] * reference["typical"] * rest, rest
                 if f"share_{label}" in values and label != "_".join(self.units[-1]):
                     share = values[f"share_{label}"]
@@ -286,10 +280,12 @@ class Placing:
 
     def _deviations_of(self, name: str, values: dict) -> Any:
         """Return the deviations of groups, (..., group): those of a population, or of few groups summing to 0."""
+        from scipy.linalg import helmert
+
         x = values[f"deviation_{name}"]
         if self.is_pooled(name):
             return values[f"spread_{name}"][..., None] * x
-        basis = contrasts(len(self.levels[self.groups[name]]))
+        basis = helmert(len(self.levels[self.groups[name]])).T
         return _stacked([sum(x[..., k] * weight for k, weight in enumerate(row)) for row in basis])
 
     def _deviated(self, name: str, values: dict, size: Any) -> Any:
@@ -309,7 +305,7 @@ class Placing:
         match node:
             case Name():
                 known[node.name] = size
-            case Operation(operator="+"):
+            case BinaryOperation(operator="+"):
                 terms = [term for _, term in sum_of(node)]
                 for place, term in enumerate(terms):
                     name, share = carriers_of(term, free, ())[0], 1.0
@@ -317,7 +313,7 @@ class Placing:
                         share = values[f"share_{name}"][..., None] if key else values[f"share_{name}"]
                     self._carry(term, size * share, key, values, known, reference)
                     size = size * (1 - share)
-            case Operation(operator="*" | "/"):
+            case BinaryOperation(operator="*" | "/"):
                 factors, divisors = product_of(node)
                 carrier = next(part for part in (*factors, *divisors) if carriers_of(part, free, ()))
                 for part in factors:
@@ -325,7 +321,7 @@ class Placing:
                 for part in divisors:
                     size = size if part is carrier else size * at(part)
                 self._carry(carrier, 1 / size if carrier in divisors else size, key, values, known, reference)
-            case Operation():
+            case BinaryOperation():
                 self._carry(node.left, exp(log(size) / at(node.right)), key, values, known, reference)
             case Call():
                 parts = sum_of(node.arguments[0])
@@ -357,20 +353,6 @@ def spread_of(prior: Prior) -> float:
     """Return the standard deviation of a prior, of a positive quantity that of its logarithm."""
     low, high = prior.quantile([0.16, 0.84])
     return float(np.log(high / low) / 2 if prior.support == POSITIVE else (high - low) / 2)
-
-
-def contrasts(count: int) -> np.ndarray:
-    """Return weights of count - 1 standard normal numbers that give deviations of groups which sum to 0.
-
-    Examples
-    --------
-    >>> contrasts(2).round(3).tolist()
-    [[0.707], [-0.707]]
-    """
-    basis = np.zeros((count, count - 1))
-    for k in range(count - 1):
-        basis[: k + 1, k], basis[k + 1, k] = 1 / (k + 1), -1
-    return basis / np.linalg.norm(basis, axis=0)
 
 
 def _stacked(arrays: list) -> Any:

@@ -9,21 +9,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...datasets.formula_nodes import Formula as Parsed
-from ...datasets.formula_nodes import Operation, evaluate, names_in
+from ...datasets.formula_nodes import Name, ParsedFormula, evaluate, names_in
 from ...datasets.formulas import parse_formula
-from ..arrays import log, maximum
+from ..arrays import clip, gammaln, log, maximum
 from ..density import Coordinates, Density
 from ..law import Effort, MemberLaw
 from ..loss.noise import normal_logp, student_t_logp
 from ..priors import FreeParameter
 from .constants import FUNCTIONS, LEAST, Placing
 from .draws import FormulaDraws
-from .of_table import OfTable
 from .parts import FormulaGrouping, FormulaTests
-from .roles import add, find_roles, has, multiplied_out
+from .roles import add, assign_roles, has, multiplied_out
+from .suited import SuitedToTable, counts_of
 
-NOISES = ("relative", "additive", "logit", "binomial", "beta-binomial")
+NOISES = ("relative", "additive", "logit", "binomial")
 TAILS = ("normal", "student_t")
 SIGMA = {
     "relative": ("LogNormal(-3.5, 1.5)", "Scatter as a share of the response: 0.16% to 57%.", "relative"),
@@ -31,15 +30,12 @@ SIGMA = {
     "logit": ("LogNormal(-2, 1.5)", "Scatter of the log-odds of the response: 0.01 to 2.5.", "log-odds"),
 }
 NU = FreeParameter("nu_minus_one", "Gamma(2, 0.1)", "Degrees of freedom above 1: from nearly Cauchy to nearly normal.")
-CONCENTRATION = FreeParameter(
-    "concentration", "LogNormal(4, 1.5)", "Trials that are worth as much as the scatter of probabilities: 3 to 1,000."
-)
 REFERENCE = "reference "  # begins the names of arrays of one number
 CLOSE = 1e-9  # to 0 and 1 of a probability
 
 
 @dataclass(frozen=True)
-class Formula(FormulaTests, FormulaGrouping, OfTable, MemberLaw):
+class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     """A formula such as ``loss ~ E + A * n_params**-alpha``.
 
     Names that are columns of the table are data, all others constants. ``alpha[optimizer]`` has a value for each value
@@ -52,7 +48,7 @@ class Formula(FormulaTests, FormulaGrouping, OfTable, MemberLaw):
         ``y ~ expression``. The left side is an expression of columns; ``k / n`` of whole numbers means counts.
     columns : tuple of str, optional
         Names in the formula that are columns; by default those of the table that it is fitted to.
-    noise : {"relative", "additive", "logit", "binomial", "beta-binomial"}, optional
+    noise : {"relative", "additive", "logit", "binomial"}, optional
         By default relative where the response is positive, additive where it is not, binomial of counts.
     tails : {"normal", "student_t"}, optional
         By default Student-t where there are at least 8 rows more than constants.
@@ -111,7 +107,7 @@ class Formula(FormulaTests, FormulaGrouping, OfTable, MemberLaw):
         return hash((self.formula, self.columns, self.noise))
 
     @functools.cached_property
-    def parsed(self) -> Parsed:
+    def parsed(self) -> ParsedFormula:
         """Return the formula as it was read."""
         return parse_formula(self.formula)
 
@@ -119,7 +115,7 @@ class Formula(FormulaTests, FormulaGrouping, OfTable, MemberLaw):
     def roles(self):
         """Return the `Role` of each constant by name."""
         given = [name for name in self.priors if name in {n.name for n in names_in(self.parsed.right)}]
-        return find_roles(self.parsed, self.columns, given)
+        return assign_roles(self.parsed, self.columns, given)
 
     @functools.cached_property
     def groups(self):
@@ -148,16 +144,14 @@ class Formula(FormulaTests, FormulaGrouping, OfTable, MemberLaw):
 
     @property
     def observed(self):
-        """Return the column of the response: that of successes, or the left side of the formula."""
-        return self.counts[0] if self.counts else str(self.parsed.left)
+        """Return the column of the response: that of successes, or one that is called as the left side is written."""
+        left = self.parsed.left
+        return self.counts[0] if self.counts else left.name if isinstance(left, Name) else str(left)
 
     @property
     def counts(self):
         """Return the columns of successes and of trials, None where the response is no count."""
-        left = self.parsed.left
-        if self.noise in ("binomial", "beta-binomial") and isinstance(left, Operation) and left.operator == "/":
-            return str(left.left.name), str(left.right.name)
-        return None
+        return counts_of(self.parsed.left) if self.noise == "binomial" else None
 
     @property
     def scale(self):
@@ -171,8 +165,6 @@ class Formula(FormulaTests, FormulaGrouping, OfTable, MemberLaw):
         if self.noise in SIGMA:
             found.append(FreeParameter("sigma", *SIGMA[self.noise]))
             found += [NU] if self.tails == "student_t" else []
-        elif self.noise == "beta-binomial":
-            found.append(CONCENTRATION)
         return tuple(found)
 
     @property
@@ -220,7 +212,8 @@ class Formula(FormulaTests, FormulaGrouping, OfTable, MemberLaw):
         arrays = {f"row {name}": rows[name].to_numpy(float) for name in self.columns}
         if self.counts:
             k, n = (rows[name].to_numpy(float) for name in self.counts)
-            arrays |= {"row_y": k, "row_n": n, "row_ways": _log_ways(k, n)}
+            ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+            arrays |= {"row_y": k, "row_n": n, "row_ways": ways}
         else:
             arrays["row_y"] = self.on_scale(rows[self.observed].to_numpy(float))
             if self.error_columns:
@@ -299,15 +292,4 @@ class Formula(FormulaTests, FormulaGrouping, OfTable, MemberLaw):
 
 
 def _inside(p):
-    return CLOSE + (1 - 2 * CLOSE) * clip_unit(p)
-
-
-def clip_unit(p):
-    """Return numbers between 0 and 1."""
-    return maximum(0.0, -maximum(-1.0, -p))
-
-
-def _log_ways(k, n):
-    from ...datasets.deferred import special
-
-    return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+    return clip(p, CLOSE, 1 - CLOSE)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...datasets.formula_nodes import Name, Operation, replace_names, spell
+from ...datasets.formula_nodes import BinaryOperation, Name, replace_names, spell
 from ..contrasts import Contrast, groupings, informed, ordinals
 from ..parts import Grouping, Tests
 
@@ -49,7 +49,7 @@ class FormulaTests(Tests):
         x, positive = spell(column), (rows[column] > 0).all()
         new = {name: _unused(name, used) for name in ("E", "x0", "d1", "f1", "c1", "low", "high", "mid", "b")}
         offset = replace_names(
-            right, lambda name: Operation("+", name, Name(new["x0"])) if name.name == column else name
+            right, lambda name: BinaryOperation("+", name, Name(new["x0"])) if name.name == column else name
         )
         forms = []
         if not any(role.terms and role.terms[0].is_bare for role in self.roles.values()):
@@ -72,13 +72,7 @@ def _unused(name, used):
 class FormulaGrouping(Grouping):
     """How rows of a formula belong together."""
 
-    unit = "row"
-
     @property
     def clusters(self):
         """Return the first column, whose rows of one value are seeds of one setting."""
         return tuple(self.columns[:1])
-
-    def with_observed(self, rows, observed):
-        """Return rows with other observations on the law's scale."""
-        return rows.assign(**{self.observed: self.from_scale(np.asarray(observed))})

@@ -17,7 +17,17 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ...datasets.formula_nodes import POWER, Call, Formula, Name, Negative, Node, Number, Operation, names_in
+from ...datasets.formula_nodes import (
+    POWER,
+    BinaryOperation,
+    Call,
+    Name,
+    Negative,
+    Node,
+    Number,
+    ParsedFormula,
+    names_in,
+)
 from ...datasets.formulas import FormulaError
 from ...datasets.wording import suggestion
 
@@ -49,7 +59,7 @@ class Term:
         """Return the term as an expression, without its sign and, if it has it, a constant as factor."""
         factors = [factor for factor in self.factors if not _is(factor, constant)]
         node = multiply(factors)
-        return Operation("/", node, multiply(self.divisors)) if self.divisors else node
+        return BinaryOperation("/", node, multiply(self.divisors)) if self.divisors else node
 
 
 @dataclass(frozen=True)
@@ -80,7 +90,7 @@ def multiply(factors: Collection[Node]) -> Node:
     """Return the product of nodes, 1 of none."""
     product: Node | None = None
     for factor in factors:
-        product = factor if product is None else Operation("*", product, factor)
+        product = factor if product is None else BinaryOperation("*", product, factor)
     return ONE if product is None else product
 
 
@@ -91,7 +101,7 @@ def add(terms: Collection[tuple[int, Node]]) -> Node:
         if total is None:
             total = node if sign > 0 else Negative(node)
         else:
-            total = Operation("+" if sign > 0 else "-", total, node)
+            total = BinaryOperation("+" if sign > 0 else "-", total, node)
     return Number(0.0, "0") if total is None else total
 
 
@@ -111,14 +121,14 @@ def multiplied_out(node: Node, columns: Collection[str]) -> tuple[Term, ...]:
     match node:
         case Negative():
             return tuple(Term(-t.sign, t.factors, t.divisors) for t in multiplied_out(node.of, columns))
-        case Operation(operator="+" | "-"):
+        case BinaryOperation(operator="+" | "-"):
             sign = 1 if node.operator == "+" else -1
             right = multiplied_out(node.right, columns)
             return (*multiplied_out(node.left, columns), *(Term(sign * t.sign, t.factors, t.divisors) for t in right))
-        case Operation(operator="/"):
+        case BinaryOperation(operator="/"):
             left = multiplied_out(node.left, columns)
             return tuple(Term(t.sign, t.factors, (*t.divisors, node.right)) for t in left)
-        case Operation(operator="*"):
+        case BinaryOperation(operator="*"):
             pairs = [(a, b) for a in multiplied_out(node.left, columns) for b in multiplied_out(node.right, columns)]
             if len(pairs) <= MOST_TERMS:
                 return tuple(Term(a.sign * b.sign, a.factors + b.factors, a.divisors + b.divisors) for a, b in pairs)
@@ -151,7 +161,7 @@ def linear_constants(terms: tuple[Term, ...], constants: Collection[str]) -> dic
 def saturates(term: Term) -> bool:
     """Return whether a term is bounded by its constant: something over 1 plus something, or a probability."""
     bounded = [node for node in term.factors if isinstance(node, Call) and node.function in SATURATING]
-    sums = [node for node in term.divisors if isinstance(node, Operation) and node.operator == "+"]
+    sums = [node for node in term.divisors if isinstance(node, BinaryOperation) and node.operator == "+"]
     return bool(bounded) or any(isinstance(part, Number) for node in sums for part in (node.left, node.right))
 
 
@@ -166,14 +176,14 @@ def carriers_of(node: Node, constants: Collection[str], columns: Collection[str]
     match node:
         case Name():
             return (node.name,) if node.name in constants else ()
-        case Operation(operator="+"):
+        case BinaryOperation(operator="+"):
             sides = [carriers_of(part, constants, columns) for part in (node.left, node.right)]
             return (*sides[0], *sides[1]) if all(sides) and not {*sides[0]} & {*sides[1]} else ()
-        case Operation(operator="*" | "/"):
+        case BinaryOperation(operator="*" | "/"):
             factors, divisors = product_of(node)
             found = [carriers_of(part, constants, columns) for part in (*factors, *divisors)]
             return next((names for names in found if names), ())
-        case Operation(operator=operator) if operator == POWER:
+        case BinaryOperation(operator=operator) if operator == POWER:
             return carriers_of(node.left, constants, columns)
         case Call(function="exp"):
             terms = sum_of(node.arguments[0])
@@ -185,10 +195,10 @@ def carriers_of(node: Node, constants: Collection[str], columns: Collection[str]
 def product_of(node: Node) -> tuple[list[Node], list[Node]]:
     """Return the factors and the divisors of a node, itself if it is no product."""
     match node:
-        case Operation(operator="*"):
+        case BinaryOperation(operator="*"):
             left, right = product_of(node.left), product_of(node.right)
             return left[0] + right[0], left[1] + right[1]
-        case Operation(operator="/"):
+        case BinaryOperation(operator="/"):
             left, right = product_of(node.left), product_of(node.right)
             return left[0] + right[1], left[1] + right[0]
     return [node], []
@@ -197,19 +207,19 @@ def product_of(node: Node) -> tuple[list[Node], list[Node]]:
 def sum_of(node: Node, sign: int = 1) -> list[tuple[int, Node]]:
     """Return the terms of a node with their signs, itself if it is no sum; signs within products come out."""
     match node:
-        case Operation(operator="+"):
+        case BinaryOperation(operator="+"):
             return sum_of(node.left, sign) + sum_of(node.right, sign)
-        case Operation(operator="-"):
+        case BinaryOperation(operator="-"):
             return sum_of(node.left, sign) + sum_of(node.right, -sign)
         case Negative():
             return sum_of(node.of, -sign)
-        case Operation(operator="*" | "/"):
+        case BinaryOperation(operator="*" | "/"):
             ((inner, left),), right = [(1, node.left)], node.right
             if isinstance(left, Negative):
                 inner, left = -1, left.of
             if isinstance(right, Negative):
                 inner, right = -inner, right.of
-            return [(sign * inner, Operation(node.operator, left, right))]
+            return [(sign * inner, BinaryOperation(node.operator, left, right))]
     return [(sign, node)]
 
 
@@ -230,7 +240,7 @@ def inner_roles(node: Node, constants: Collection[str], columns: Collection[str]
                 if isinstance(part, Name) and part.name in constants and part.name not in roles:
                     above = [other for i, (other, below) in enumerate(parts) if i != k and not below]
                     under = [other for i, (other, below) in enumerate(parts) if i != k and below]
-                    own = Operation("/", multiply(above), multiply(under)) if under else multiply(above)
+                    own = BinaryOperation("/", multiply(above), multiply(under)) if under else multiply(above)
                     role = _role(part.name, context, base, own, rest, sign, divides, columns)
                     if role is not None:
                         roles[part.name] = role
@@ -239,13 +249,13 @@ def inner_roles(node: Node, constants: Collection[str], columns: Collection[str]
 
     def descend(part: Node, context: str, divides: bool) -> None:
         match part:
-            case Operation(operator=operator) if operator == POWER:
+            case BinaryOperation(operator=operator) if operator == POWER:
                 read(part.left, "sum")
                 read(part.right, "exponent", part.left)
             case Call():
                 for argument in part.arguments:
                     read(argument, part.function if part.function in EXPONENTIAL else "sum")
-            case Operation() | Negative():
+            case BinaryOperation() | Negative():
                 read(part, "sum" if divides or context == "top" else context)
 
     read(node, "top")
@@ -275,7 +285,7 @@ def _role(name, context, base, own, rest, sign, divides, columns):
         if len(sum_of(product_of(own)[0][-1])) > 1 or (context != "exp" and not divides):
             return Role(name, "rate" if sign > 0 and context == "exp" else "steepness", own)
         return (
-            Role(name, "relative", Operation("/", ONE, own), divides)
+            Role(name, "relative", BinaryOperation("/", ONE, own), divides)
             if sign < 0 or divides
             else Role(name, "rate", own)
         )
@@ -285,16 +295,16 @@ def _role(name, context, base, own, rest, sign, divides, columns):
             return Role(name, "place", beside if sign < 0 else Negative(beside))
         if data or has(beside, columns) or (rest and own != ONE):
             kind = "share" if sign < 0 and rest else "relative"
-            return Role(name, kind, Operation("/", beside if rest else ONE, own), divides)
+            return Role(name, kind, BinaryOperation("/", beside if rest else ONE, own), divides)
     return None
 
 
-def find_roles(formula: Formula, columns: Collection[str], given: Collection[str] = ()) -> dict[str, Role]:
+def assign_roles(formula: ParsedFormula, columns: Collection[str], given: Collection[str] = ()) -> dict[str, Role]:
     """Return the role of each constant of a formula, in the order in which they stand.
 
     Parameters
     ----------
-    formula : Formula
+    formula : ParsedFormula
     columns : collection of str
         Names that are columns.
     given : collection of str
@@ -309,7 +319,7 @@ def find_roles(formula: Formula, columns: Collection[str], given: Collection[str
     --------
     >>> from bayescaling.datasets.formulas import parse_formula
     >>> formula = parse_formula("loss ~ E + A * n**-alpha * (1 - exp(-bits / g))")
-    >>> {name: role.kind for name, role in find_roles(formula, ("n", "bits", "loss")).items()}
+    >>> {name: role.kind for name, role in assign_roles(formula, ("n", "bits", "loss")).items()}
     {'E': 'amplitude', 'A': 'amplitude', 'alpha': 'exponent', 'g': 'relative'}
     """
     order = list(dict.fromkeys(name.name for name in names_in(formula.right) if name.name not in columns))

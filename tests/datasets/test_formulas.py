@@ -73,6 +73,7 @@ def test_operators_bind_as_in_arithmetic(text, value):
         ("y ~ " + "(" * 70 + "a" + ")" * 70, "brackets within each other"),
         ("y ~ " + "a + " * 300 + "a", "300 signs|301 signs"),
         ("h = h + 1; y ~ h", "defined by itself"),
+        ("".join(f"h{k + 1} = h{k} + h{k}; " for k in range(25)) + "y ~ h25", "more than 1,000 names and numbers"),
         ("y ~ min(a)", "min takes two arguments or more, and has 1"),
         ("", "write one, such as"),
     ],

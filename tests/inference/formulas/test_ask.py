@@ -2,6 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.inference.quoted import quote_draws
 
 N = np.exp(np.linspace(np.log(1e6), np.log(1e9), 16))
 
@@ -43,6 +44,20 @@ def test_curves_cross_where_both_have_one_value(fit):
     a, exponent = posterior["A"], posterior["a"]
     closed = (a.sel(kind="new") / a.sel(kind="old")) ** (1 / (exponent.sel(kind="new") - exponent.sel(kind="old")))
     assert crossing["q50"] == pytest.approx(float(closed.median()), rel=1e-3)
+
+
+def test_a_value_has_the_interval_of_every_surface_where_the_rows_reject_the_form():
+    y = 3 * N**-0.05 * (1 + (N / 3e7) ** 5) ** -0.1 * np.exp(0.01 * np.random.default_rng(4).standard_normal(len(N)))
+    wrong = bs.fit("y ~ E + A * n**-a", pd.DataFrame({"n": N, "y": y}), draws=500, tune=500)
+    assert wrong.check()["verdict"] != "fits"
+    at = wrong.rows.head(1).assign(n=1e10)
+    mean = quote_draws(wrong, wrong.draws.mean(at)).quantile([0.025, 0.5, 0.975]).values
+    asked = wrong.ask("y at n = 1e10")[["q2.5", "q50", "q97.5"]].iloc[0].tolist()
+    assert asked == pytest.approx(mean, rel=1e-9)
+    drawn = bs.plot_fit(wrong).table.dropna(subset=["low", "high"]).iloc[-1]
+    assert drawn[["low", "high"]].tolist() == pytest.approx([asked[0], asked[2]], rel=1e-6)
+    summary = wrong.summary().table.loc["a", ["q2.5", "q50", "q97.5"]].tolist()
+    assert wrong.ask("a")[["q2.5", "q50", "q97.5"]].iloc[0].tolist() == pytest.approx(summary)
 
 
 def test_how_far_beyond_the_rows_an_answer_lies_is_said_on_both_sides(fit):

@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.datasets.formulas import parse_formula
-from bayescaling.models.formula.roles import find_roles
+from bayescaling.models.formula.roles import assign_roles
 from bayescaling.models.loss.chinchilla import Chinchilla
 
 SHORT = {"draws": 500, "tune": 500}
@@ -33,13 +33,13 @@ def quantiles(fit, name):
     ],
 )
 def test_what_a_constant_is_follows_from_its_place(formula, columns, roles):
-    found = find_roles(parse_formula(formula), columns.split())
+    found = assign_roles(parse_formula(formula), columns.split())
     assert [role.kind for role in found.values()] == roles.split()
 
 
 def test_a_constant_whose_place_tells_nothing_needs_a_prior():
     with pytest.raises(bs.InputError, match=r"the place of the constant 'q' .* priors=\{'q'"):
-        find_roles(parse_formula("y ~ A * q * n**-a"), ["n"])
+        assign_roles(parse_formula("y ~ A * q * n**-a"), ["n"])
 
 
 def test_it_recovers_constants():
@@ -100,6 +100,37 @@ def test_errors_named_after_the_response_widen_its_rows():
     law = bs.laws.Formula("elo ~ E + A * n**-a").suited(rows)
     assert (law.noise, law.errors) == ("additive", ("elo_minus", "elo_plus"))
     assert law.design_arrays(law.rows(rows))["row_variance"] == pytest.approx(0.36)
+
+
+@pytest.mark.parametrize("formula", ["y ~ E + A * n**-a", "log(y) ~ E + A * n**-a", "`y` ~ A * n**-a"])
+def test_other_observations_take_the_place_of_the_response(formula):
+    law = bs.laws.Formula(formula).suited(table())
+    rows, simulated = law.rows(table()), np.linspace(0.1, 0.9, len(SIZES))
+    again = law.rows(law.with_observed(rows, simulated))
+    assert law.design_arrays(again)["row_y"] == pytest.approx(simulated)
+
+
+@pytest.mark.parametrize(
+    ("formula", "options", "column", "cell", "words"),
+    [
+        ("log(y) ~ E + A * n**-a", {}, "y", 0.0, r"log\(y\) is -inf in row 4"),
+        ("y ~ E + A * n**-a", {}, "n", 0.0, r"n is 0 in row 4, where the formula has n\*\*-a"),
+        ("y ~ E + A * n**-a", {}, "n", -2.0, "n is -2 in row 4"),
+        ("y ~ a + b * log10(n)", {}, "n", 0.0, r"has log10\(n\)"),
+        ("y ~ a + b / n", {"signs": {"a": 1, "b": 1}}, "n", 0.0, "n is 0 in row 4"),
+        ("y ~ E + A * n**-a", {"noise": "relative"}, "y", -1.0, "y is -1 in row 4, and relative noise"),
+        ("y ~ E + A * n**-a", {"noise": "logit"}, "y", 0.5, "values between 0 and 1"),
+        ("y ~ E + A * n**-a", {"noise": "binomial"}, "y", 1.0, "binomial noise is of successes / trials"),
+        ("y / n ~ E + A * n**-a", {"noise": "binomial"}, "y", 0.5, "counts are whole numbers"),
+        ("y ~ E + A * n**-a", {"noise": "beta-binomial"}, "y", 1.0, "noise .* is unknown"),
+    ],
+)
+def test_a_cell_without_a_value_is_named_and_never_floored(formula, options, column, cell, words):
+    rows = table()
+    rows.loc[3, column] = cell
+    with pytest.raises(bs.InputError, match=words) as error:
+        bs.fit(bs.laws.Formula(formula, **options), rows)
+    assert len(str(error.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize(

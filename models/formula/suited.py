@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...datasets.formula_nodes import Name, Operation, evaluate, names_in
+from ...datasets.formula_nodes import POWER, BinaryOperation, Call, Name, Negative, Number, evaluate, names_in, walk
 from ...datasets.formulas import FormulaError
+from ...datasets.meaning.names import words
 from ...datasets.wording import listed, quoted, suggestion
 from ...errors import InputError
 from .constants import FUNCTIONS
@@ -20,14 +21,22 @@ ERRORS = (("_minus", "_plus"), ("_se",), ("_stderr",), ("_sem",), ("_err",), ("_
 CLOSE_NAME = 0.8  # to that of a column: a constant of such a name is one that was mistyped
 
 SCATTERS = ("relative", "additive", "logit")  # noise that has a scale
+# As `FUNCTIONS`, but NaN or infinite where a function has no value, so that cells are refused and not floored.
+EXACT = FUNCTIONS | {"log": np.log, "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt, POWER: np.power}
 
 
-class OfTable:
+def counts_of(left):
+    """Return the columns of successes and trials of ``k / n``, None where the left side is another expression."""
+    sides = (left.left, left.right) if isinstance(left, BinaryOperation) and left.operator == "/" else ()
+    return tuple(side.name for side in sides) if sides and all(isinstance(side, Name) for side in sides) else None
+
+
+class SuitedToTable:
     """How a formula is suited to a table, and what of the rows its quantities refer to."""
 
     def suited(self, table):
         """Return the law with what the table decides: columns, groups, noise and signs."""
-        law = self._with_columns(table)
+        law = self._find_columns(table)
         law._check_numbers(table, table.attrs.get("source", "the table"))
         y = law.response(table)
         changes: dict[str, Any] = {}
@@ -48,7 +57,7 @@ class OfTable:
             law = replace(law, tails="student_t" if many else "normal")
         return law
 
-    def _with_columns(self, table):
+    def _find_columns(self, table):
         if self.columns:
             return self
         place = table.attrs.get("source", "the table")
@@ -74,14 +83,10 @@ class OfTable:
         return replace(self, columns=columns)
 
     def _usual_noise(self, table, y):
-        left = self.parsed.left
-        sides = (left.left, left.right) if isinstance(left, Operation) and left.operator == "/" else ()
-        if sides and all(isinstance(side, Name) for side in sides):
-            k, n = (table[side.name].to_numpy(float) for side in sides)
-            if (k == np.round(k)).all() and (n == np.round(n)).all() and (k >= 0).all() and (k <= n).all():
-                return "binomial"
-        unbounded = any(word in str(left).lower() for word in UNBOUNDED)
-        return "relative" if (y > 0).all() and not unbounded else "additive"
+        names = counts_of(self.parsed.left)
+        if names and not _wrong_counts(table, names).any():
+            return "binomial"
+        return "relative" if (y > 0).all() and not {*words(self.parsed.left)} & {*UNBOUNDED} else "additive"
 
     def _errors_in(self, table):
         """Return the columns of errors that are named after the response, those down and up together."""
@@ -115,6 +120,60 @@ class OfTable:
                     "row (--drop-missing, drop_missing=True)"
                 )
 
+    def _check_values(self, table, place):
+        """Refuse rows where the response, or a part of the right side that is of columns alone, has no value."""
+        y = self.response(table)
+        limits = {"relative": (y > 0, "positive values"), "logit": ((y > 0) & (y < 1), "values between 0 and 1")}
+        usable, what = limits.get(self.noise, (np.isfinite(y), "finite values"))
+        fix = 'set noise="additive" (--option noise=additive) or leave the row out' if self.noise in limits else (
+            "correct the row or leave it out")  # fmt: skip
+        usable = usable & np.isfinite(y)
+        if not usable.all():
+            row = int(np.argmin(usable))
+            raise InputError(
+                f"{place}: {self.observed} is {y[row]:g} in row {table.index[row] + 1}, and {self.noise} noise needs "
+                f"{what}; {fix}"
+            )
+        if self.noise == "binomial":
+            names = counts_of(self.parsed.left)
+            if names is None:
+                raise InputError(
+                    f'{place}: binomial noise is of successes / trials, not of {self.observed}; set noise="relative"'
+                )
+            wrong = _wrong_counts(table, names)
+            if wrong.any():
+                row = int(np.argmax(wrong))
+                k, n = (table[name].iloc[row] for name in names)
+                raise InputError(
+                    f"{place}: {names[0]} / {names[1]} is {k:g} / {n:g} in row {table.index[row] + 1}, and counts are "
+                    'whole numbers, successes at most the trials; correct it, or set noise="additive"'
+                )
+        for part, written, of in self._parts_with_domain():
+            bad = ~np.isfinite(self._evaluate_on(part, table, functions=EXACT))
+            if bad.any():
+                row = int(np.argmax(bad))
+                raise InputError(
+                    f"{place}: {of} is {self._evaluate_on(of, table)[row]:g} in row {table.index[row] + 1}, where the "
+                    f"formula has {written}; leave the row out, or write the formula without it"
+                )
+
+    def _parts_with_domain(self):
+        """Yield parts of columns alone without a value everywhere: as tried, as written, and what each is of."""
+        for node in walk(self.parsed.right):
+            match node:
+                case Call(function=function, arguments=(of,)) if function.startswith("log") or function == "sqrt":
+                    part = node
+                case BinaryOperation(operator="/", right=of):
+                    part = BinaryOperation("/", Number(1.0, "1"), of)
+                case BinaryOperation(operator=operator, left=of, right=Number()) if operator == POWER:
+                    part = node
+                case BinaryOperation(operator=operator, left=of) if operator == POWER:
+                    part = BinaryOperation(POWER, of, Number(-0.5 if _falls(node.right) else 0.5, "..."))
+                case _:
+                    continue
+            if names_in(of) and all(name.name in self.columns for name in names_in(of)):
+                yield part, node, of
+
     def _check_names(self, parsed):
         levels = {}
         for name in names_in(parsed.right):
@@ -127,18 +186,20 @@ class OfTable:
                 )
 
     def response(self, table):
-        """Return the left side of the formula on the rows of a table, (row,)."""
-        return np.broadcast_to(self._evaluated(self.parsed.left, table), len(table)).astype(float)
+        """Return the left side of the formula on the rows of a table, (row,): its column where the table has one."""
+        if self.observed in table and not self.counts:
+            return table[self.observed].to_numpy(float)
+        return self._evaluate_on(self.parsed.left, table, functions=EXACT)
 
     @staticmethod
-    def _evaluated(node, table, known=None):
+    def _evaluate_on(node, table, known=None, functions=FUNCTIONS):
         known = known or {}
 
         def value_of(name):
             return known[name.name] if name.name in known else table[name.name].to_numpy(float)
 
         with np.errstate(all="ignore"):
-            return np.broadcast_to(evaluate(node, value_of, FUNCTIONS), len(table)).astype(float)
+            return np.broadcast_to(evaluate(node, value_of, functions), len(table)).astype(float)
 
     @staticmethod
     def group_labels(table, key):
@@ -152,7 +213,7 @@ class OfTable:
         for name, role in self.roles.items():
             if role.kind == "amplitude":
                 factor = add([(term.sign, term.without(name)) for term in role.terms])
-                x = self._evaluated(factor, table, usual)
+                x = self._evaluate_on(factor, table, usual)
                 logs = any(term.has_logarithm for term in role.terms)  # has no natural zero: units move it
                 signs[name] = 0 if logs else 1 if (x > 0).all() else -1 if (x < 0).all() else 0
         return signs
@@ -164,10 +225,10 @@ class OfTable:
             usual[name] = 0.3 if role.kind == "exponent" else 1.0
         for name, role in self.roles.items():
             if role.kind == "relative":
-                x = np.median(np.abs(self._evaluated(role.beside, table, usual)))
+                x = np.median(np.abs(self._evaluate_on(role.beside, table, usual)))
                 usual[name] = 1 / x if role.inverse else x
             if role.kind == "place":
-                usual[name] = np.median(self._evaluated(role.beside, table, usual))
+                usual[name] = np.median(self._evaluate_on(role.beside, table, usual))
         return usual
 
     def rows(self, table):
@@ -177,21 +238,12 @@ class OfTable:
             if name not in table:
                 raise FormulaError(f"{place}: no column {quoted(name)}{suggestion(name, table.columns) or ''}")
         self._check_numbers(table, place)
-        y = self.response(table)
-        if not np.isfinite(y).all():
-            row = int(np.argmin(np.isfinite(y)))
-            raise InputError(f"{place}: {self.observed} is {y[row]} in row {table.index[row] + 1}")
-        if self.noise == "relative" and (y <= 0).any():
-            row = int(np.argmax(y <= 0))
-            raise InputError(
-                f"{place}: {self.observed} is {y[row]:g} in row {table.index[row] + 1}, and relative noise needs "
-                'positive values; set noise="additive" (--option noise=additive)'
-            )
+        self._check_values(table, place)
         if len(table) < len(self.roles):
             raise InputError(
                 f"{place}: {len(table)} rows are fewer than the {len(self.roles)} constants of the formula"
             )
-        return (table if self.counts else table.assign(**{self.observed: y})).reset_index(drop=True)
+        return (table if self.counts else table.assign(**{self.observed: self.response(table)})).reset_index(drop=True)
 
     def reference(self, rows):
         """Return the centres of columns, ranges of what constants are measured by, and the scale of the response."""
@@ -208,9 +260,21 @@ class OfTable:
                 node = self.placing._factor(name)
             if role.kind not in ("rate", "steepness", "place", "share") and self.signs.get(name) != 0:
                 continue
-            x = self._evaluated(node, rows, usual)
+            x = self._evaluate_on(node, rows, usual)
             x = x[np.isfinite(x)] if np.isfinite(x).any() else np.ones(1)
             half = (x.max() - x.min()) / 2 or abs(float(x[0])) or 1.0
             entries |= {f"range of {name}": float(half), f"middle of {name}": float((x.max() + x.min()) / 2)}
             entries[f"least of {name}"] = float(x.min())
         return entries
+
+
+def _wrong_counts(table, names):
+    """Return whether each row is no number of successes of as many trials, (row,) of bool."""
+    k, n = (table[name].to_numpy(float) for name in names)
+    return ~((k == np.round(k)) & (n == np.round(n)) & (k >= 0) & (k <= n) & (n > 0))
+
+
+def _falls(exponent):
+    return isinstance(exponent, Negative) or (
+        isinstance(exponent, BinaryOperation) and exponent.operator in "*/" and _falls(exponent.left)
+    )
