@@ -82,7 +82,8 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
     rows = {}
     for text in questions:
         question = parse_question(text)
-        rows |= Answering(fit, question).rows()
+        answered = Answering(fit, question).rows()
+        rows |= {f"{label} ({text})" if label in rows else label: row for label, row in answered.items()}
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("question")
     return printed(table, "value", f"{fit.law.label} on {len(fit.rows):,} rows", NOTE, fit)
 
@@ -318,8 +319,8 @@ class Answering:
         for name in names:
             draws = self._quoted(given[name])
             times = {"times": self._times(name, float(np.median(draws)))}
-            rows[f"{self.question.text}: {name}"] = name_quantiles(draws) | times | at_end
-        rows[f"{self.question.text}: {self.law.parsed.left}"] = name_quantiles(self._quoted(sign * objective(best)))
+            rows[f"best {name}"] = name_quantiles(draws) | times | at_end
+        rows[f"{self.law.parsed.left} there"] = name_quantiles(self._quoted(sign * objective(best)))
         return rows
 
     @property

@@ -63,7 +63,8 @@ def _card(custom, one, answers):
         facts["width"] = width(q if rises else {LOW: -q[HIGH], HIGH: -q[LOW]})
         facts["direction"] = (min(chances), max(chances)) if chances else None
     text = one.form(one.value)
-    question = as_sentence(printable(one.label)).removesuffix(".")
+    label = printable(one.label)
+    question = as_sentence(label).removesuffix(".") if " " in label else label  # a constant stays a, and is not A
     sentence = CITED.sub("", one.template).format(x=text, rivals="") or f"{question}: {text}."
     ends = dict.fromkeys(f"{x:.3g}" for x in (min(medians), max(medians))) if medians and None not in medians else {}
     others = [f"other laws: {' to '.join(ends)}"] if ends else []
