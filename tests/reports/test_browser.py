@@ -101,7 +101,7 @@ def test_five_questions_are_answered_within_one_click(opened, question):
     page, (link, place) = opened(), QUESTIONS[question]
     if link:
         page.locator(link).first.click()
-    assert page.locator(place).first.is_visible()
+    page.locator(place).first.wait_for(state="visible")
 
 
 def test_light_and_dark_are_chosen_by_a_button(opened):
