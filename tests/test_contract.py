@@ -44,8 +44,8 @@ STUDIED = {
     "data-constrained": bs.laws.DataConstrained(),
     "learning-rate": bs.laws.LearningRate(scatter="one"),
     "rate-and-batch": bs.laws.RateAndBatch(),
-    "power-parameters": bs.laws.PowerLaw(),
-    "power-compute": bs.laws.PowerLaw(variable="compute"),
+    "formula": bs.laws.Formula("loss ~ E + A * parameters**-alpha"),
+    "formula, groups": bs.laws.Formula("loss ~ E + A[half] * (6 * parameters * tokens)**-alpha[half]"),
     "grouped": bs.laws.Grouped(bs.laws.Chinchilla(), "half"),
     "grouped, run effects": bs.laws.Grouped(
         bs.laws.Chinchilla(scatter="one", run_effects=True), "half", shared=("loss_centre",)
@@ -103,7 +103,7 @@ def table_for(name):
         scores = bs.load("eci_scores").dropna(subset=["training_compute_flop"])
         scores = scores[scores["benchmark"].isin(scores["benchmark"].value_counts().index[:6])]
         return scores[scores["model"].isin(scores["model"].value_counts().index[:24])].reset_index(drop=True)
-    if name == "power-parameters":
+    if name == "formula":
         runs = bs.load("chinchilla_runs")
         return runs.loc[runs.groupby("parameters")["loss"].idxmin()].reset_index(drop=True)
     if name.startswith("horizons"):
@@ -388,7 +388,7 @@ def test_calibration_simulates_and_fits_again(studied):
 def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
     fitter, fit = studied
     law = fitter.law
-    if law.kind != "runs" or law.name in ("configurations", "power-parameters", "task-error"):
+    if law.kind != "runs" or law.name in ("configurations", "task-error"):
         with pytest.raises(bs.InputError, match="no compute-optimal size"):
             fit.allocate(1e21)
         return
