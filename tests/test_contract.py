@@ -91,7 +91,7 @@ def table_for(name):
     if name == "grouped, run effects":
         runs = of_scheme(bs.load("small_lm_runs"), "scheme-1")
         return runs.assign(half=runs["run"].rank(method="dense").mod(2).map({0.0: "even", 1.0: "odd"}))
-    if name in ("grouped", "grouped, size effects"):
+    if name in ("grouped", "grouped, size effects", "formula, groups"):
         runs = bs.load("chinchilla_runs")
         return runs.assign(half=np.where(np.arange(len(runs)) % 2, "odd", "even"))
     if name == "curve":
@@ -117,6 +117,9 @@ def table_for(name):
         runs = bs.load(TABLES[name])
         return runs[runs["in_published_fit"] == 1].reset_index(drop=True) if "in_published_fit" in runs else runs
     return STUDIED[name].usual_table()
+
+
+STUDIED |= {name: law.suited(table_for(name)) for name, law in STUDIED.items() if name.startswith("formula")}
 
 
 @functools.cache
