@@ -18,7 +18,7 @@ from ..fitted import Fit, table_named
 from ..quoted import drift_errors
 from ..standing import standing
 from .allocation import Allocation
-from .beyond import check_beyond
+from .beyond import check_beyond, decades_outside
 from .planning import planned_sizes
 from .quoted_allocation import nonembedding_sizes, quoted, to_drifting_target
 
@@ -247,10 +247,3 @@ def largest_sizes(fit, **planned):
     """Return the largest size and the most tokens of the fitted runs that inform what is planned, by column."""
     runs = fit.law.planned_rows(fit.rows, **planned)
     return {name: float(runs[name].max()) for name in (*SIZES, "tokens") if name in fit.law.columns and len(runs)}
-
-
-def decades_outside(compute, least, greatest):
-    """Return decades by which a budget lies above (positive) or below (negative) a range; 0 within."""
-    above = np.log10(compute / (greatest * (1 + 1e-9))).clip(min=0)
-    below = np.log10(compute / (least * (1 - 1e-9))).clip(max=0)
-    return above + below

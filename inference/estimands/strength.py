@@ -23,6 +23,7 @@ The limits are our choice, made before the answers were graded; those of a share
 answer does not have is left out.
 """
 
+import math
 from typing import NamedTuple
 
 from ..checks.verdict import FITS, NOT, OFF
@@ -136,7 +137,8 @@ def reasons(facts):
         words["sensitivity"] = f"alternatives differ by a factor of {facts.sensitivity:.2g}"
     if facts.decades is not None:
         side = "above the largest fitted run" if facts.decades > 0 else "below the smallest run"
-        words["extrapolation"] = f"it lies {times_outside(facts.decades)} {side}"
+        far = f"it lies {times_outside(facts.decades)} {side}"
+        words["extrapolation"] = "how far outside the runs it lies is unknown" if math.isnan(facts.decades) else far
     if facts.direction is not None:
         least = facts.direction[0]
         words["direction"] = f"the least probability of the direction is {least:.2f}" if least else "nothing to compare"
