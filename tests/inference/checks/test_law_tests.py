@@ -56,12 +56,6 @@ def test_the_score_has_nothing_of_the_laws_own_directions(fit_default):
     assert set(slopes) == {*by_hand, "kappa"}
 
 
-def test_laws_without_these_columns_are_tested_by_what_they_have(runs, quiet):
-    frontier = runs.assign(training_flop=6 * runs["parameters"] * runs["tokens"])
-    fit = bs.fit(bs.laws.PowerLaw(variable="compute"), frontier, seed=1, draws=200, tune=300, chains=2)
-    assert list(fit.law_tests().index) == ["loo_pit"]
-
-
 def test_bins_of_compute():
     levels = np.repeat([1e18, 1e19, 1e20], 5) * np.tile([1.0, 1.01, 0.99, 1.0, 1.0], 3)
     assert compute_bins(levels).tolist() == [0] * 5 + [1] * 5 + [2] * 5
