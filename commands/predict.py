@@ -17,7 +17,6 @@ def predict(
     tokens: Annotated[
         list[str] | None, Option(help="Tokens of a run, such as 140B: one, or one a run.", metavar="D")
     ] = None,
-    compute: options.Budgets = None,
     column: Annotated[
         list[str] | None,
         Option(help="Another column of the law: unique_tokens=100B. Repeatable.", metavar="NAME=VALUE"),
@@ -40,24 +39,16 @@ def predict(
     from ..inference.fitted import of_kind
 
     fit = of_kind(storage.open(file), RUNS)
-    options_of = {"parameters": "--parameters", "tokens": "--tokens", "training_flop": "--compute"}
     texts_of = {"parameters": parameters or [], "tokens": tokens or []}
     texts_of |= {name: [text] for name, text in parsing.pairs(column, "--column").items()}
-    columns = {
-        name: [parsing.count(x, options_of.get(name, "--column")) for x in texts]
-        for name, texts in texts_of.items()
-        if texts
-    }
-    columns |= {"training_flop": [*parsing.numbers(compute, "--compute", parsing.flop)]} if compute else {}
+    columns = {name: [parsing.count(x, f"--{name}") for x in texts] for name, texts in texts_of.items() if texts}
     runs = max(map(len, columns.values()), default=0)
     if missing := [name for name in fit.law.columns if name not in columns]:
-        listed = ", ".join(options_of.get(name, f"--column {name}=...") for name in missing)
+        listed = ", ".join(f"--{name}" if name in texts_of else f"--column {name}=..." for name in missing)
         raise InputError(f"{file} is a fit of {fit.law.name}, which needs {listed} of each run")
     for name, values in columns.items():
         if len(values) not in (1, runs):
-            raise InputError(
-                f"{options_of.get(name, name)}: {len(values)} values for {runs} runs; give one, or one a run"
-            )
+            raise InputError(f"--{name}: {len(values)} values for {runs} runs; give one, or one a run")
     table = pd.DataFrame({name: values * (runs // len(values)) for name, values in columns.items()})
     tasks = None if task is None else storage.open(task)
     predicted = fit.predict(table, noise=noise, beyond=beyond, task=tasks, above=above)

@@ -14,7 +14,8 @@ from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
-from ..fitted import Fit, table_named
+from ...models.parts import Planner
+from ..fitted import Fit, command_of, table_named
 from ..quoted import drift_errors
 from ..standing import standing
 from .allocation import Allocation
@@ -130,6 +131,11 @@ def allocate(
         near_optimal = one_number(near_optimal, "near_optimal must be one positive tolerance")
     draws = fit.draws
     law, planned = draws.law, checked_plan(draws.law, planned)
+    if type(law).plan is Planner.plan:
+        try:
+            law.plan({})
+        except InputError as error:
+            raise InputError(f"{error}{command_of(fit)}") from None
     if name == "compute" and demands is not None:
         _check_served(asked, demands)
     check_beyond(beyond)
