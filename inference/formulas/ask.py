@@ -216,7 +216,8 @@ def _claim(fit, question, p):
     direction = "> 0" if min(each) >= SURE else "< 0" if max(each) <= 1 - SURE else "open"
     variants = ", ".join(f"{probability(x)} {name}" for name, x in by_variant.items())
     likely = [x if p > 0.5 else 1 - x for x in each]
-    return {"p": p, "direction": direction, "variants": variants}, (min(likely), max(likely))
+    row = {"p": p, "p_least": min(likely), "direction": direction, "variants": variants}
+    return row, (min(likely), max(likely))
 
 
 def _variants(fit):

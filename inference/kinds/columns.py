@@ -6,10 +6,10 @@ import functools
 
 import numpy as np
 
-from ...datasets.formula_nodes import Name, spell
+from ...datasets.formula_nodes import Name, Number, replace_names, spell
 from ...datasets.wording import shorten_number
 from ...models.draws import DRAWS
-from ..intervals import ends, name_quantiles
+from ..intervals import ends, finite, name_quantiles
 from ..words import plain
 from . import register_answers
 from .record import MOST_LEVELS, Answer, KindAnswers, escape
@@ -34,7 +34,10 @@ def _answers(fit):
             yield Answer(label, name_quantiles(x.sel({groups[0]: level})), _three_digits, f"{label} is {{x}} ({{of}}).")
     ahead = _ahead(fit)
     for (question, row), template in zip(fit.ask(*ahead).iterrows(), ahead.values(), strict=True):
-        yield Answer(question, ends(row), _three_digits, template)
+        facts = {"decades": finite(row["decades"]), "row": "row"}
+        if " - " in question:
+            facts |= {"width": None, "direction": (row["p_least"], row["p_least"])}
+        yield Answer(question, ends(row), _three_digits, template, facts)
 
 
 def _ahead(fit):
@@ -48,7 +51,8 @@ def _ahead(fit):
     names = law.levels[0][1] if len(law.levels) == 1 and len(law.levels[0][0]) == 1 else ()
     groups = [str(Name(left.name, (name,))) for name in names] if isinstance(left, Name) else []
     if not law.columns:
-        return {f"{one} - {other}": "" for one, other in [groups[:2]] if groups}
+        both = " - ".join(groups[:2])
+        return {both: f"{escape(both)} is {{x}} ({{of}})."} if groups else {}
     column, *others = law.columns
     if others or (law.levels and not groups) or not (fit.rows[column] > 0).all():
         return {}
@@ -68,6 +72,21 @@ def _ahead(fit):
     return ahead
 
 
+def _details(fit, seed):
+    """Return the formula with the medians of its constants, those by group left as they are, and what it depends on."""
+    columns = fit.rows[[*fit.law.columns]].items()
+    medians = {name: float(x.median()) for name, x in fit["posterior"].to_dataset().items() if set(x.dims) == {*DRAWS}}
+
+    def median(node):
+        x = medians.get(node.name)
+        return node if x is None or node.name not in fit.law.roles else Number(x, shorten_number(x))
+
+    ranges = [f"{name} from {' to '.join(map(shorten_number, (x.min(), x.max())))}" for name, x in columns]
+    ranges += [f"{', '.join(key)} ({', '.join(names)})" for key, names in fit.law.levels]
+    at_medians = f"{fit.law.parsed.left} = {replace_names(fit.law.parsed.right, median)}"
+    return {"at_medians": at_medians, "ranges": ", ".join(ranges)}
+
+
 def _commands(fit):
     law = fit.law
     name = next(iter(law.roles))
@@ -84,6 +103,7 @@ register_answers(
         answers=_answers,
         figure="fit",
         commands=_commands,
+        details=_details,
         widens=True,
         widens_constants=True,
     )
