@@ -253,7 +253,8 @@ def of_kind(fit, kind=None):
 
 def command_of(fit):
     """Return the first command that may follow a fit, for a message that refuses another."""
-    command = next(iter(find_record(fit.law.kind).next_commands(fit)), "").format(file=place_of(fit))
+    place = fit._tree.encoding.get("source", "FILE.nc")
+    command = next(iter(find_record(fit.law.kind).next_commands(fit)), "").format(file=place)
     return f"; of this fit: bayescaling {command}" if command else ""
 
 

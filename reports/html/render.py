@@ -159,7 +159,8 @@ def render(title, parts, document, warned, front=None, *, claims=True):
         "glossary": TERMS if claims else used(on_cards, unexplained),
         "title": title, "plural": plural, "warned": list(dict.fromkeys(warned)), "fits": fits,
         "provenance": document["provenance"], "seconds": document["seconds"], "made": today, "itself": itself,
-        "sources": SOURCES, "front": front, "dots": DOTS, "terms": functools.partial(set, unexplained), "appendix": place_of_terms,
+        "sources": SOURCES, "front": front, "dots": DOTS, "terms": functools.partial(set, unexplained),
+        "appendix": place_of_terms,
         "optimum": document.get("optimum"), "css": _text("page.css"), "script": _text("page.js"),
         "bibtex": base64.b64encode("\n".join([entry, *(one.bibtex for one in SOURCES)]).encode()).decode(),
     }  # fmt: skip
