@@ -28,7 +28,11 @@ def report(
     out: Annotated[Path, Option(help="Folder to write to.", metavar="DIR")] = Path("report"),
     data: options.AnyTable = None,
     law: Annotated[
-        list[str] | None, Option(help="A law or a formula; by default coupled and chinchilla, or the usual formula. Repeatable.", metavar="LAW")
+        list[str] | None,
+        Option(
+            help="A law or a formula; by default coupled and chinchilla, or the usual formula. Repeatable.",
+            metavar="LAW",
+        ),
     ] = None,
     backdrop: Annotated[bool, Option("--backdrop", help="Show results of the built-in table next to yours.")] = False,
     compute: Annotated[

@@ -113,7 +113,9 @@ def _panel(fit, column, level):
     groups = dict([*_groups_of(fit).items()][:MOST_GROUPS])
     places = [centre | given | {column: place} for _, given in groups.values() for place in grid]
     three = ends(respond(fit, places), level).reshape(3, len(groups), POINTS)
-    floors = [name for name, role in law.roles.items() if role.terms and role.terms[0].is_bare and name not in law.groups]
+    floors = [
+        name for name, role in law.roles.items() if role.terms and role.terms[0].is_bare and name not in law.groups
+    ]
     for k, (name, look) in enumerate(with_looks(list(groups))):
         of, label = groups[name][0], printable(name) or "the formula"
         layers += median_and_band(grid, three[:, k], look, label, legend=bool(name))
@@ -134,7 +136,11 @@ def _panel(fit, column, level):
     if log:
         edge = frame(x=[x.max(), x.max()], y=[float(response.min()), float(response.max())])
         layers.append(Layer("line", "the largest row", edge, Look(GREY), "largest row", 1.0, 0.6))
-    centred = f" Of the other columns ({', '.join(others)}) the curve has the centre, and rows are moved there by the law." if others else ""
+    centred = (
+        f" Of the other columns ({', '.join(others)}) the curve has the centre, and rows are moved there by the law."
+        if others
+        else ""
+    )
     value = in_words(three[:, -1, -1], lambda q: plain(q, "{:.3g}"))
     of_name = f" of {name}" if (name := [*groups][-1]) else ""
     return Picture(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from ..fitted import Fit
 
 BELOW, ABOVE = 1e-3, 1e6  # how far beyond the rows a place is looked for, as factors of the least and the largest
-CELLS, SWEEPS = 240, 30  # of a search for a place, and of one for the best over several columns
+CELLS, SWEEPS, EXACT = 240, 30, 1e-6  # of a search for a place, and of one for the best over several columns
+STEEP = 1e3  # spreads of the response that a step over the whole range of a column costs beyond it
 SURE = 0.95  # probability from which a direction is claimed
 SHARES = {"never": "never", "at_end": "at an end of the search"}
 OPERATIONS = FUNCTIONS | {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
@@ -137,6 +138,11 @@ class Answered:
         (node, *_), kind = self.question.asked, self.question.kind
         return kind in ("value", "probability") and isinstance(node, BinaryOperation) and node.operator == "-"
 
+    @property
+    def bounded(self):
+        """Return whether the answer is positive by what it is."""
+        return not self.is_difference and bool((self.alone > 0).all() and (self.drifting > 0).all())
+
 
 def _answer(fit, question):
     """Return the answers to a question by label."""
@@ -155,35 +161,32 @@ def respond(fit: Fit, places: list[dict[str, Any]]) -> np.ndarray:
 
 def _quote(fit, answers):
     """Return draws of answers, a list of (sample,), of the width that every surface prints, with their drift."""
-    of_fit, wide = {dim: fit["posterior"][dim] for dim in DRAWS}, [one.alone for one in answers]
-    for is_difference in (False, True):
-        if some := [k for k, one in enumerate(answers) if one.is_difference == is_difference]:
-            x = np.stack([wide[k] for k in some], axis=-1).reshape(*(len(of) for of in of_fit.values()), -1)
-            x = quote_draws(fit, xr.DataArray(x, of_fit, (*DRAWS, "answer")), bounded=not is_difference)
-            for k, draws in zip(some, x.values.reshape(-1, len(some)).T, strict=True):
-                wide[k] = draws
-    return [_drift(one, x) for one, x in zip(answers, wide, strict=True)]
-
-
-def _drift(one, wide):
-    """Add the drift of an answer to draws, on the scale on which what is positive, or a share, has no bounds."""
-    there, draws = np.isfinite(one.alone) & np.isfinite(one.drifting), one.drifting.copy()
-    x, drifting, alone = each = [x[there] for x in (wide, one.drifting, one.alone)]
-    if one.is_difference or not all((x > 0).all() for x in each):
-        draws[there] = x + drifting - alone
-    elif all((x < 1).all() for x in each):
-        draws[there] = special.expit(special.logit(x) + special.logit(drifting) - special.logit(alone))
-    else:
-        draws[there] = x * drifting / alone
-    return draws
+    of_fit, wide = {dim: fit["posterior"][dim] for dim in DRAWS}, {}
+    for bounded in (True, False):
+        some, scale = (
+            {k: one for k, one in enumerate(answers) if one.bounded == bounded},
+            np.log if bounded else np.asarray,
+        )
+        with np.errstate(invalid="ignore"):
+            pairs = {k: (one.alone, scale(one.drifting) - scale(one.alone)) for k, one in some.items()}
+            alone, drift = (
+                {
+                    k: xr.DataArray(pair[i].reshape([x.size for x in of_fit.values()]), of_fit, DRAWS)
+                    for k, pair in pairs.items()
+                }
+                for i in (0, 1)
+            )
+            wide |= quote_draws(fit, alone, bounded=bounded, drift=drift)
+    return [np.where(np.isfinite(one.alone), wide[k].values.ravel(), one.drifting) for k, one in enumerate(answers)]
 
 
 def _row(fit, one, draws, held):
     """Return the row of an answer in the table."""
     row, direction, interval = name_quantiles(draws), None, None
     if one.is_difference:
-        claimed, direction = _claim(fit, one.question, float((draws > 0).mean()))
-        row = (dict.fromkeys(QUANTILES, np.nan) if one.question.kind == "probability" else row) | claimed
+        row |= _claim(fit, one.question, float((draws > 0).mean()))
+        row |= dict.fromkeys(QUANTILES, np.nan) if one.question.kind == "probability" else {}
+        direction = row["p_least"], row["p_least"]
     elif row["q2.5"] > 0 or row["q97.5"] < 0:  # the ends have a ratio
         low, high = sorted(abs(row[name]) for name in ("q2.5", "q97.5"))
         interval = {"q2.5": low, "q97.5": high}
@@ -205,7 +208,7 @@ def _row(fit, one, draws, held):
 
 
 def _claim(fit, question, p):
-    """Return whether a difference is above 0, and the least and largest probability of that over the variants."""
+    """Return whether a difference is above 0, with the probability of that in this fit and in its variants."""
     by_variant = {}
     if not 1 - SURE < p < SURE:
         for name, other in once(fit, "variants", lambda: dict(_variants(fit))).items():
@@ -215,9 +218,8 @@ def _claim(fit, question, p):
     each = [p, *by_variant.values()]
     direction = "> 0" if min(each) >= SURE else "< 0" if max(each) <= 1 - SURE else "open"
     variants = ", ".join(f"{probability(x)} {name}" for name, x in by_variant.items())
-    likely = [x if p > 0.5 else 1 - x for x in each]
-    row = {"p": p, "p_least": min(likely), "direction": direction, "variants": variants}
-    return row, (min(likely), max(likely))
+    p_least = min(x if p > 0.5 else 1 - x for x in each)
+    return {"p": p, "p_least": p_least, "direction": direction, "variants": variants}
 
 
 def _variants(fit):
@@ -260,9 +262,9 @@ class Answering:
         self.cells: dict[int, np.ndarray] = {}
         self.searching, self._groups = False, {}
 
-    def rows(self, question: Question) -> dict[str, tuple[np.ndarray, dict]]:
+    def rows(self, question: Question, given: dict | None = None) -> dict[str, tuple[np.ndarray, dict]]:
         """Return the draws of each answer to a question, and what else is said of it, by label."""
-        given = self._read(question, {})
+        given = self._read(question, given or {})
         if question.kind == "best":
             return self._find_best(question, given)
         x = self._find_place(question, given) if question.sides else self.value(question.asked[0], given)
@@ -290,10 +292,7 @@ class Answering:
             return self.response(given)
         match node:
             case Question():
-                given = self._read(node, given)
-                if node.kind == "best":
-                    return next(iter(self._find_best(node, given).values()))[0]
-                return self._find_place(node, given) if node.sides else self.value(node.asked[0], given)
+                return next(iter(self.rows(node, given).values()))[0]
             case Number():
                 return np.float64(node.value) if node.value == node.value else self._refuse(f"{node.text!r} is text")
             case Name():
@@ -383,7 +382,7 @@ class Answering:
             self.outside[f"{spell(name)} {far}{f' of {of}' if of else ''}"] = decades
 
     def _slopes(self, fit):
-        """Return errors a decade beyond the rows of the response, (sample, group), and of the best place, (sample, )."""
+        """Return errors a decade beyond the rows of the response, (sample, group), and of best places, (sample,)."""
         errors = {of: _flatten(x) for of, x in drift_errors(fit).items()}
         if (groups := len(np.unique(self.labels))) == 1:
             return errors["loss"][:, None], errors["size"]
@@ -453,53 +452,66 @@ class Answering:
         return place
 
     def _find_best(self, question, given):
-        """Return the values of columns at which the response is best, and the response there, by label."""
-        names, law = [self._column(node) for node in question.asked], self.alone
-        sides, free = question.sides, names[: len(names) - bool(question.sides)]
-        if not free:
+        """Return the values of columns at which the response is best, and the response there, by label.
+
+        One column is searched at a time; on a budget one of each pair, and the other follows.
+        """
+        names, sides, law = [self._column(node) for node in question.asked], question.sides, self.alone
+        if sides and len(names) == 1:
             self._refuse("write best x at ..., or best x, y for an equation of both")
-        x = {name: self.table[name] for name in names}
-        ranges = {name: self._range(name, beyond=bool(sides) and (x[name] > 0).all()) for name in free}
+        x = {name: self.table[name].to_numpy(float) for name in names}
+        is_sum = bool(sides) and getattr(sides[0], "operator", "") == "+"  # of shares, which lie within the rows
+        ranges = {name: self._range(name, beyond=bool(sides), linear=is_sum) for name in names}
+        pairs = [*combinations(names, 2)] if sides else [(name, None) for name in names]
         sign = -1.0 if _is_better_higher(self.law) else 1.0
 
-        def solved(at):
-            if not sides:
-                return at
-            target = law.whole(law.value(sides[1], at))
-            return at | {names[-1]: law._solve(sides[0], names[-1], target, at)}
+        def solved(at, last):
+            return at | {last: law._solve(sides[0], last, law.whole(law.value(sides[1], at)), at)} if last else at
 
-        def objective(u):
-            at = solved(given | {name: ranges[name][2](v) for name, v in u.items()})
-            y, last = sign * law.whole(law.response(at)), self.whole(at[names[-1]])
-            low, high = x[names[-1]].min(), x[names[-1]].max()
-            return np.where(np.isfinite(y) & ((low > 0) | ((last >= low) & (last <= high))), y, np.inf)
+        def objective(at):
+            y = sign * law.whole(law.response(at))
+            for name, (low, high, forth) in ranges.items():
+                if forth is not np.exp:  # so that a search ends at an end
+                    far = np.maximum(low - at[name], 0) + np.maximum(at[name] - high, 0)
+                    y = y + STEEP * self.reference["spread"] * far / (high - low)
+                else:
+                    y = np.where(at[name] > 0, y, np.inf)
+            return np.where(np.isfinite(y), y, np.inf)
 
         law.searching = True
-        u = {name: self.whole(np.log(x[name]).mean() if of[2] is np.exp else x[name].mean()) for name, of in ranges.items()}
-        at_end = np.zeros(self.count, bool)
-        for _ in range(SWEEPS if len(free) > 1 else 1):
-            before = dict(u)
-            for name, (low, high, _) in ranges.items():
-                ends = np.full(self.count, low), np.full(self.count, high)
-                u[name] = least(lambda v, name=name: objective(u | {name: v}), *ends)
-            if max(np.abs(u[name] - before[name]).max() / (ranges[name][1] - ranges[name][0]) for name in free) < 1e-6:
+        centres = {
+            name: np.exp(np.log(of).mean()) if ranges[name][2] is np.exp else of.mean() for name, of in x.items()
+        }
+        at = solved(given | {name: self.whole(of) for name, of in centres.items()}, names[-1] if sides else None)
+        for _ in range(SWEEPS if len(pairs) > 1 else 1):
+            before = at
+            for name, last in pairs:
+                *limits_of, forth = ranges[name]
+                ends_of = [np.full(self.count, end) for end in limits_of]
+                best = least(
+                    lambda u, at=at, name=name, last=last, forth=forth: objective(solved(at | {name: forth(u)}, last)),
+                    *ends_of,
+                )
+                at = solved(at | {name: forth(best)}, last)
+            if all(np.allclose(at[name], before[name], rtol=EXACT) for name in names):
                 break
-        law.searching = False
-        for name, (low, high, _) in ranges.items():
-            at_end |= np.minimum(u[name] - low, high - u[name]) < (high - low) / CELLS
-        best = solved(given | {name: ranges[name][2](v) for name, v in u.items()})
-        moved = best
-        if self.slopes is not None and ranges[free[0]][2] is np.exp:
-            moved = solved(best | {free[0]: best[free[0]] * np.exp(self.moves * self._decades(best))})
-        rows = {f"best {spell(name)}": (self.whole(moved[name]), {"at_end": float(at_end.mean())}) for name in names}
-        return rows | {f"{self.law.parsed.left} there": (self.whole(self.response(best)), {})}
+        law.searching, ends_of = False, []
+        for name, (low, high, forth) in ranges.items():
+            u = np.log(at[name]) if forth is np.exp else at[name]
+            ends_of.append(np.minimum(u - low, high - u) < (high - low) / CELLS)
+        besides, moved = {"at_end": float(np.any(ends_of, axis=0).mean())}, at
+        if self.slopes is not None and ranges[names[0]][2] is np.exp:
+            drifted = {names[0]: at[names[0]] * np.exp(self.moves * self._decades(at))}
+            moved = solved(at | drifted, names[-1] if sides else None)
+        rows = {f"best {spell(name)}": (self.whole(moved[name]), besides) for name in names}
+        return rows | {f"{self.law.parsed.left} there": (self.whole(self.response(at)), {})}
 
-    def _range(self, name, *, beyond):
+    def _range(self, name, *, beyond, linear=False):
         """Return the ends of a search for a column, on its scale, and the way from it; within the rows or beyond."""
         x = self.table[name].to_numpy(float)
-        if (x > 0).all():
+        if (x > 0).all() and not linear:
             return *np.log([x.min() * BELOW, x.max() * ABOVE] if beyond else [x.min(), x.max()]), np.exp
-        span = (x.max() - x.min()) * beyond
+        span = (x.max() - x.min()) * (beyond and not linear)
         return x.min() - span, x.max() + 10 * span, np.asarray
 
     def _column(self, node):

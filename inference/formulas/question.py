@@ -88,7 +88,10 @@ class _QuestionReader(Reader):
             if self.follows("<", ">"):
                 above, parts, later = self.take().text == ">", [asked[0], self.sum()], self._places()
                 if given:
-                    parts = [Question(str(x), (x,), (), kind, of) for x, of in zip(parts, (given, later or given))]
+                    parts = [
+                        Question(str(x), (x,), (), kind, of)
+                        for x, of in zip(parts, (given, later or given), strict=True)
+                    ]
                 larger, smaller = parts if above else parts[::-1]
                 asked, kind, given = (BinaryOperation("-", larger, smaller),), "probability", {} if given else later
             elif not given and self.follows_word("where"):

@@ -137,6 +137,18 @@ def test_a_budget_of_names_that_are_no_words_and_three_columns_are_searched():
     assert fit.ask("`test loss` at `a/b` = 10, `c d` = 10, e = 10")["q50"].iloc[0] == pytest.approx(2, rel=0.01)
 
 
+def test_shares_that_sum_to_one_are_best_at_ends_of_the_rows():
+    rng = np.random.default_rng(11)
+    w = rng.dirichlet([2, 2, 2], 40)
+    y = 1 + np.exp(w @ [0.2, -1.5, 0.6]) + 0.01 * rng.standard_normal(40)
+    table = pd.DataFrame(w, columns=["web", "code", "books"]).assign(loss=y)
+    fit = bs.fit("loss ~ c + exp(a*web + b*code + d*books)", table, draws=500, tune=500)
+    best = fit.ask("best web, code, books for web + code + books = 1")
+    code, books = w[:, 1].max(), w[:, 2].min()
+    assert best["q50"].tolist()[:3] == pytest.approx([1 - code - books, code, books], abs=1e-3)
+    assert best["at_end"].tolist()[:3] == [1, 1, 1] and best["beyond"].tolist()[:3] == ["", "", ""]
+
+
 def test_other_commands_name_a_question_that_was_asked(fit):
     question = "1e9 / (n where loss[new] = loss[old] at n = 1e9)"
     runs = pd.DataFrame({"parameters": [1e9]})
