@@ -25,6 +25,7 @@ from .inference import (
 from .models import law as law, laws as laws
 from .plots import (
     plot_allocation as plot_allocation,
+    plot_ask as plot_ask,
     plot_calibration as plot_calibration,
     plot_capability as plot_capability,
     plot_compare as plot_compare,

@@ -13,9 +13,9 @@ OF_BUDGET = ("valley", "allocation")  # which need one budget
 OF_BUDGETS = (*OF_BUDGET, "fit", "isoflop", "frontier", "progress", "worth")
 OF_SCORES = ("capability", "since")
 ONE = ("fit", "isoflop", "valley", "residuals", "ppc", "sensitivity", "groups", "reconcile", "progress", "lengths",
-       "horizons", "trend", "ranks", "worth", *OF_SCORES, "calibration")  # fmt: skip
+       "horizons", "trend", "ranks", "worth", "ask", *OF_SCORES, "calibration")  # fmt: skip
 PUBLISHED = ("fit", "isoflop", "valley", *SEVERAL, "reconcile")  # figures that draw published values
-WITHOUT_LEVEL = ("compare", "sensitivity", "ranks")
+WITHOUT_LEVEL = ("ask", "compare", "sensitivity", "ranks")
 NAMES = (*ONE, *SEVERAL, "compare")
 HTML = ".html"
 
@@ -34,6 +34,9 @@ def plot(
         ),
     ] = None,
     quantity: Annotated[str | None, Option(help="A constant, of posterior and groups.", metavar="NAME")] = None,
+    question: Annotated[
+        list[str] | None, Option(help="Of ask, such as 'alpha'. Repeatable.", metavar="QUESTION")
+    ] = None,
     baseline: Annotated[str | None, Option(help="The group to compare with, of worth.", metavar="NAME")] = None,
     plan: options.Plan = None,
     published: Annotated[
@@ -59,8 +62,10 @@ def plot(
         raise InputError(f"the figure {name!r} is of one fit, not {len(files)}; name one file")
     named = {"show": show, "quantity": quantity, "baseline": baseline, "published": published}
     chosen = _options(name, compute, named, parsing.values(plan, "--plan")) | {"title": title, "theme": theme}
+    if bool(question) != (name == "ask"):
+        raise InputError("the figure 'ask' takes --question 'alpha', once or more, and no other figure does")
     chosen |= {} if name in WITHOUT_LEVEL or level is None else {"level": level}
-    figure = _drawn(name, files, chosen, out.suffix.lower() == HTML, json)
+    figure = _drawn(name, files, chosen, out.suffix.lower() == HTML, json, question or ())
     if out.suffix.lower() == HTML:
         with written_whole(out, parents=False) as partial:
             partial.write_text(figure.to_html(include_plotlyjs="cdn"), encoding="utf-8")
@@ -96,7 +101,7 @@ def _options(name, compute, named, planned):
     return planned | {option: x for option, x in named.items() if x is not None}
 
 
-def _drawn(name, files, chosen, html, json):
+def _drawn(name, files, chosen, html, json, more):
     """Draw a figure of files without a window."""
     from matplotlib.figure import Figure
 
@@ -113,5 +118,5 @@ def _drawn(name, files, chosen, html, json):
         subject = fits if name in SEVERAL and len(fits) > 1 else next(iter(fits.values()))
     draw = getattr(plots, f"plot_{name}")
     if html:
-        return draw(subject, backend="plotly", **chosen)
-    return draw(subject, ax=Figure(figsize=(WIDTH, 4.2), layout="constrained").subplots(), **chosen)
+        return draw(subject, *more, backend="plotly", **chosen)
+    return draw(subject, *more, ax=Figure(figsize=(WIDTH, 4.2), layout="constrained").subplots(), **chosen)

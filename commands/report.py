@@ -28,7 +28,11 @@ def report(
     out: Annotated[Path, Option(help="Folder to write to.", metavar="DIR")] = Path("report"),
     data: options.AnyTable = None,
     law: Annotated[
-        list[str] | None, Option(help="A law; coupled and chinchilla by default. Repeatable.", metavar="LAW")
+        list[str] | None,
+        Option(
+            help="A law or a formula; by default coupled and chinchilla, or the usual formula. Repeatable.",
+            metavar="LAW",
+        ),
     ] = None,
     backdrop: Annotated[bool, Option("--backdrop", help="Show results of the built-in table next to yours.")] = False,
     compute: Annotated[
@@ -62,9 +66,19 @@ def report(
         elif files:
             fits = tables.open_fits(files, json=False).items()
             settings |= {"fits": {name.removesuffix(".nc"): fit for name, fit in fits}}
-        else:
-            laws, table = parsing.laws_and_table(law or LAWS, data, fitting)
+        elif law:
+            laws, table = parsing.laws_and_table(law, data, fitting)
             settings |= {"laws": laws, "table": table, **sampling}
+        else:
+            chosen, table = parsing.table_of_no_law(data, fitting)
+            if chosen is None:
+                from ..inference.formulas.choose import fit_usual
+
+                usual, _ = fit_usual(table, **sampling)
+                settings |= {"fits": {usual.law.label: usual}}
+            else:
+                laws = [parsing.law_named(name, fitting) for name in LAWS]
+                settings |= {"laws": laws, "table": table, **sampling}
         document = make_report(out, **settings)
     if fitting.json:
         tables.print_json(document)

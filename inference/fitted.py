@@ -247,8 +247,15 @@ def of_kind(fit, kind=None):
     if law is None:
         raise InputError(f"a {type(fit).__name__} is no fit of bayescaling; pass what fit() or open() returned")
     if kind is not None and KINDS[law.kind] is not kind:
-        raise InputError(f"{place_of(fit)} is a fit of {law.name}; {find_record(kind.name).needed}")
+        raise InputError(f"{place_of(fit)} is a fit of {law.name}; {find_record(kind.name).needed}{command_of(fit)}")
     return fit
+
+
+def command_of(fit):
+    """Return the first command that may follow a fit, for a message that refuses another."""
+    place = fit._tree.encoding.get("source", "FILE.nc")
+    command = next(iter(find_record(fit.law.kind).next_commands(fit)), "").format(file=place)
+    return f"; of this fit: bayescaling {command}" if command else ""
 
 
 def record_of(fit):

@@ -24,7 +24,7 @@ from ..datasets.printed import Printed, Text
 from ..datasets.wording import listed, printable, quoted
 from ..errors import InputError
 from .comparison.scoring import crps
-from .fitted import Fit, place_of, record_of
+from .fitted import Fit, command_of, place_of, record_of
 from .intervals import QUANTILES, without_nonfinite
 from .kinds import find_record, list_records
 from .settings import seed_of
@@ -122,7 +122,7 @@ def forecast(
     record, seed = record_of(fit), seed_of(seed, fit)
     if record.forecasts is None:
         kinds = enumerated(record.name for record in list_records("forecasts"))
-        raise InputError(f"{place_of(fit)} is a fit of {fit.law.name}; forecasts are of {kinds}")
+        raise InputError(f"{place_of(fit)} is a fit of {fit.law.name}; forecasts are of {kinds}{command_of(fit)}")
     entries, of = record.forecasts.make(fit, at, benchmarks, plan, seed)
     document = {
         "schema": SCHEMA,

@@ -204,9 +204,6 @@ BESIDES = {  # other columns that are printed
     "p_not_until": ("P(not by then)", probability),
     "p_below": ("P(below)", probability),
     "p": ("P(> 0)", probability),
-    "never": ("never", "{:.0%}".format),
-    "at_end": ("at an end of the search", "{:.0%}".format),
-    "times": ("times the rows' end", "{:.2g}".format),
     "p_best": ("P(best)", probability),
     "plateau": ("right at short lengths", "{:.0%}".format),
     "similar": ("similar", "{:.0f}".format),
@@ -226,7 +223,10 @@ class IntervalTable(PrintedTable):
         for label, row in self[self.index.get_level_values(0).isin(shown)].iterrows():
             name, share = label if isinstance(label, tuple) else (label, None)
             heading = self.attrs["heading"] if share is None else f"{share:.0%} {OF_SHARES[self.attrs['heading']]}"
-            rows.setdefault(name, {})[heading] = form(ends(row))
+            rows.setdefault(name, {})[heading] = row["answer"] if "answer" in row else form(ends(row))
+            if "answer" in row:
+                besides[name] = {}
+                continue
             besides[name] = {
                 text: "" if np.isnan(row[column]) else written(row[column])
                 for column, (text, written) in BESIDES.items()

@@ -45,7 +45,7 @@ def standing(fit, interval=None, *, decades=None, robust=True):
     return held | graded(held, interval, decades)
 
 
-def graded(held, interval=None, decades=None):
+def graded(held, interval=None, decades=None, *, direction=None, row="run"):
     """Grade a number by what holds of its fit, by its interval and by how far it lies outside the runs.
 
     `held` is as from `standing`, whose values that are None may be missing. ``strength`` and ``because``, a list of
@@ -59,6 +59,8 @@ def graded(held, interval=None, decades=None):
         size=held.get("misfit"),
         width=None if interval is None else width(interval),
         decades=decades,
+        direction=direction,
+        row=row,
     )
     finite = None if facts.width is None or math.isinf(facts.width) else facts.width
     return {"strength": strength(facts), "because": reasons(facts), "width": finite}

@@ -9,6 +9,7 @@ from .by_date import (
 )
 from .checks import plot_posterior as plot_posterior, plot_ppc as plot_ppc, plot_residuals as plot_residuals
 from .curves import plot_curve as plot_curve, plot_learning as plot_learning
+from .formulas import plot_ask as plot_ask
 from .groups import plot_groups as plot_groups, plot_worth as plot_worth
 from .intervals import plot_intervals as plot_intervals
 from .progress import plot_doubling as plot_doubling, plot_lengths as plot_lengths, plot_progress as plot_progress

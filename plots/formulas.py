@@ -1,24 +1,80 @@
-"""The figure of a formula: its rows and its curve along one column, a colour for each group."""
+"""Figures of a formula: its rows and its curve along each column, a colour for each group, and answers to questions."""
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
+from dataclasses import replace
+from typing import TYPE_CHECKING, Unpack
 
-from ..datasets.formula_nodes import names_in, spell
-from ..datasets.wording import check_choice
-from ..inference.quoted import quote_draws
-from ..inference.words import plain
+import numpy as np
+
+from ..datasets.formula_nodes import spell
+from ..datasets.wording import check_choice, printable, shorten_number
+from ..errors import InputError
+from ..inference.formulas.ask import ask, respond
+from ..inference.words import HIGH, LOW, MIDDLE, plain
+from ..models.draws import DRAWS
+from .figure import Drawing, figure
+from .intervals import plot_intervals
 from .picture import Axis, Layer, Picture, frame, median_and_band
 from .shared import check_level, ends, in_words, percent, with_looks
 from .style import GREY, Look
 
+if TYPE_CHECKING:
+    from ..inference.fitted import Fit
+
 AHEAD, POINTS = 10.0, 60  # times the largest row, to which the curve is drawn, and its places
-MOST_GROUPS = 6
+MOST_GROUPS, MOST_PANELS = 6, 4
+ALIKE = 100.0  # medians within this factor are drawn in their own units
+
+
+@figure
+def plot_ask(fit: Fit, *questions: str, **drawing: Unpack[Drawing]) -> Picture:
+    """Plot the answers of a formula to questions, an interval each.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of a formula.
+    *questions : str
+        As for `ask`, of numbers. Answers of very different size are drawn as multiples of their medians.
+
+    Raises
+    ------
+    InputError
+        If a question cannot be read, or none has an interval.
+
+    Examples
+    --------
+    >>> import bayescaling as bs
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"n": [1e6, 3e6, 1e7, 3e7, 1e8, 3e8], "loss": [4.12, 3.61, 3.22, 2.92, 2.71, 2.54]})
+    >>> axes = bs.plot_ask(bs.fit("loss ~ E + A * n**-alpha", table, seed=1), "alpha", "E")
+    >>> axes.finding[:13]
+    'alpha is 0.25'
+    """
+    answers = ask(fit, *questions)
+    answers = answers[np.isfinite(answers[MIDDLE])]
+    if answers.empty:
+        raise InputError("no question has an interval; ask for a number such as a constant or a value")
+    rows, texts = {}, {label: plain(row, "{:.3g}") for label, row in answers.iterrows()}
+    middle = np.abs(answers[MIDDLE])
+    own = (answers[LOW] <= 0).any() or middle.max() < ALIKE * middle.min()
+    for (label, row), unit in zip(answers.iterrows(), middle, strict=True):
+        rows[f"{label}: {texts[label]}"] = row[[LOW, MIDDLE, HIGH]].to_numpy(float) / (1.0 if own else unit)
+    picture = plot_intervals.picture(rows, "value" if own else "times the median", log=not own)
+    first = next(iter(texts))
+    return replace(
+        picture,
+        title=f"{first} is {texts[first]}",
+        caption="Medians and 95% intervals, draw by draw. An arrow: the interval ends beyond the axis.",
+        y=Axis("", names=tuple(rows)),
+        source="",
+        checked=False,
+    )
 
 
 def draw_formula(fit, *, along=None, level=0.95):
-    """Return the picture of a fit of a formula along a column, by default that of most values, others at their centre.
+    """Return the picture of a fit of a formula along a column, by default a panel for each, others at their centre.
 
     Raises
     ------
@@ -26,52 +82,100 @@ def draw_formula(fit, *, along=None, level=0.95):
         If the formula has no such column.
     """
     law, rows, level = fit.law, fit.rows, check_level(level)
-    column = along or max(law.columns, key=lambda name: rows[name].nunique())
-    check_choice("along", column, law.columns)
-    x = rows[column].to_numpy(float)
+    if not law.columns:
+        return _draw_groups(fit, level)
+    check_choice("along", along or law.columns[0], law.columns)
+    columns = [along] if along else sorted(law.columns, key=lambda name: -rows[name].nunique())[:MOST_PANELS]
+    first, *others = [_panel(fit, name, level) for name in columns if name == columns[0] or rows[name].nunique() > 1]
+    panels = (replace(one, layers=tuple(replace(layer, legend=False) for layer in one.layers)) for one in others)
+    return replace(first, panels=tuple(panels), height=4.2 + 2.8 * len(others))
+
+
+def _groups_of(fit):
+    """Return the rows of each group by its name, and the values that are given of it; of no groups all rows."""
+    by = list(dict.fromkeys(name for key, _ in fit.law.levels for name in key))
+    if not by:
+        return {"": (fit.rows, {})}
+    labels = np.array(fit.law.group_labels(fit.rows, by))
+    parts = {name: fit.rows[labels == name] for name in dict.fromkeys(labels)}
+    return {name: (of, {column: str(of[column].iloc[0]) for column in by}) for name, of in parts.items()}
+
+
+def _panel(fit, column, level):
+    law, rows = fit.law, fit.rows
+    x, response, layers = rows[column].to_numpy(float), law.response(rows), []
     log = bool((x > 0).all())
+    scale = np.log if log else np.asarray
     last = AHEAD * x.max() if log else x.max()
     grid = np.geomspace(x.min(), last, POINTS) if log else np.linspace(x.min(), last, POINTS)
-    key, groups = law.levels[0] if law.levels else ((), ("",))
-    response, layers = law.response(rows), []
-    of_group = np.array(law.group_labels(rows, key), object) if key else np.full(len(rows), "")
-    others = [name for name in law.columns if name != column and rows[name].nunique() > 1]
-    for name, look in with_looks(list(groups[:MOST_GROUPS])):
-        at = _rows_along(fit, column, grid, key, name)
-        three = ends(quote_draws(fit, fit.draws.mean(at).rename(None)), level)
-        label = name or "the formula"
-        layers += median_and_band(grid, three, look, label, legend=bool(key))
-        of = of_group == name
-        if law.error_columns:
-            sd = rows.loc[of, [*law.error_columns]].mean(axis=1).to_numpy(float)
-            ends_of_rows = frame(x=x[of], low=response[of] - 2 * sd, high=response[of] + 2 * sd)
-            layers.append(Layer("upright", f"two standard errors, {label}", ends_of_rows, look, False, 0.8, 0.4))
-        points = frame(x=x[of], y=response[of])
-        layers.append(Layer("points", f"rows, {label}", points, look, False, 4.0, 0.4 if others else 0.9))
+    others = [name for name in law.columns if name != column]
+    centre = {name: fit.draws.reference[f"centre of {name}"] for name in others}
+    groups = dict([*_groups_of(fit).items()][:MOST_GROUPS])
+    places = [centre | given | {column: place} for _, given in groups.values() for place in grid]
+    three = ends(respond(fit, places), level).reshape(3, len(groups), POINTS)
+    floors = [
+        name for name, role in law.roles.items() if role.terms and role.terms[0].is_bare and name not in law.groups
+    ]
+    for k, (name, look) in enumerate(with_looks(list(groups))):
+        of, label = groups[name][0], printable(name) or "the formula"
+        layers += median_and_band(grid, three[:, k], look, label, legend=bool(name))
+        at, y = of[column].to_numpy(float), law.response(of)
+        if others:  # to the centre, with what the law leaves of them
+            mean = np.median(fit.draws.mean(of).transpose(*DRAWS, ...).values, axis=(0, 1))
+            mean = mean / of[law.counts[1]].to_numpy(float) if law.counts else mean
+            there = np.interp(scale(at), scale(grid), three[1, k])
+            y = law.from_scale(law.on_scale(y) - law.on_scale(mean) + law.on_scale(there))
+        if (sd := _errors(law, of, y)) is not None:
+            error = frame(x=at, low=y - 2 * sd, high=y + 2 * sd)
+            layers.append(Layer("upright", f"two standard errors, {label}", error, look, False, 0.8, 0.4))
+        layers.append(Layer("points", f"rows, {label}", frame(x=at, y=y), look, False, 4.0, 0.5 if others else 0.9))
+    for name in floors:
+        floor = float(fit["posterior"][name].median())
+        if response.min() / 2 < floor < 2 * response.max():
+            layers.append(Layer("line", name, frame(x=[x.min(), last], y=floor), Look(GREY, "dot"), name, 1.2, 0.8))
     if log:
         edge = frame(x=[x.max(), x.max()], y=[float(response.min()), float(response.max())])
-        layers.append(Layer("line", "the largest row", edge, Look(GREY), "beyond it no row", 1.0, 0.6))
-    centre = f" Of the other columns ({', '.join(others)}) the curve has the centre." if others else ""
-    value = in_words(three[:, -1], lambda q: plain(q, "{:.3g}"))
-    where = f"{spell(column)} = {last:.3g}".replace("e+0", "e").replace("e+", "e")
-    of_name = f" of {groups[:MOST_GROUPS][-1]}" if key else ""
+        layers.append(Layer("line", "the largest row", edge, Look(GREY), "largest row", 1.0, 0.6))
+    centred = (
+        f" Of the other columns ({', '.join(others)}) the curve has the centre, and rows are moved there by the law."
+        if others
+        else ""
+    )
+    value = in_words(three[:, -1, -1], lambda q: plain(q, "{:.3g}"))
+    of_name = f" of {name}" if (name := [*groups][-1]) else ""
     return Picture(
-        title=f"{law.parsed.left}{of_name} is {value} at {where}",
+        title=f"{law.parsed.left}{of_name} is {value} at {spell(column)} = {shorten_number(float(f'{last:.3g}'))}",
         caption=f"Points are rows, the line is the median of {law.label}, with {percent(level)} bands of its mean."
-        + centre,
-        x=Axis(column, "flop" if x.max() >= 1e4 else "number", log=log),
+        + centred,
+        x=Axis(column, "flop" if last >= 1e4 else "number", log=log),
         y=Axis(str(law.parsed.left), log=law.noise == "relative" and response.max() > 2 * response.min()),
         layers=tuple(layers),
         height=4.2,
     )
 
 
-def _rows_along(fit, column, grid, key, group):
-    """Return rows along a column at the centre of the others, of a group; what is observed there is of no meaning."""
-    law, rows = fit.law, fit.rows
-    table = pd.DataFrame({name: np.full(len(grid), fit.draws.reference[f"centre of {name}"]) for name in law.columns})
-    table[column] = grid
-    for name in key:
-        table[name] = rows.loc[np.array(law.group_labels(rows, key), object) == group, name].iloc[0]
-    of_response = [name.name for name in names_in(law.parsed.left)]
-    return table.assign(**{name: 1.0 for name in (law.observed, *of_response, *law.error_columns) if name not in table})
+def _errors(law, rows, y):
+    """Return the standard errors of rows, None where there are none."""
+    if law.counts:
+        return np.sqrt(y * (1 - y) / rows[law.counts[1]].to_numpy(float))
+    return rows[[*law.error_columns]].mean(axis=1).to_numpy(float) if law.error_columns else None
+
+
+def _draw_groups(fit, level):
+    """Return the picture of a formula of groups alone: the rows of each, and its interval."""
+    layers, groups = [], _groups_of(fit)
+    three = ends(respond(fit, [given for _, given in groups.values()]), level)
+    for k, (name, look) in enumerate(with_looks(list(groups))):
+        y = fit.law.response(groups[name][0])
+        layers.append(Layer("points", f"rows, {name}", frame(x=y, y=k + 0.25), look, False, 3.0, 0.5))
+        of = frame(x=three[1, k], y=k, low=three[0, k], high=three[2, k])
+        layers.append(Layer("level", name, of, look, False, 5.0))
+    texts = [f"{name}: {in_words(three[:, k], lambda q: plain(q, '{:.3g}'))}" for k, name in enumerate(groups)]
+    return Picture(
+        title=f"{fit.law.parsed.left} of {texts[0].replace(': ', ' is ')}",
+        caption=f"Small points are rows; large ones are medians of {fit.law.label} with {percent(level)} intervals.",
+        x=Axis(str(fit.law.parsed.left)),
+        y=Axis("", names=tuple(texts)),
+        layers=tuple(layers),
+        height=1.7 + 0.5 * len(groups),
+    )

@@ -144,6 +144,8 @@ class Picture:
     checked : bool
         Whether the title states what the rows reject, or the numbers do not depend on it.
     theme : {"light", "dark"}
+    panels : tuple of Picture
+        Further ones, which are drawn below it; the height is of all.
     """
 
     title: str
@@ -156,13 +158,15 @@ class Picture:
     source: str = ""
     checked: bool = False
     theme: str = "light"
+    panels: tuple[Picture, ...] = ()
 
     def themed(self, theme):
         """Return the picture with the colours of a theme."""
         if theme == "light":
             return self
         layers = [replace(x, look=x.look._replace(colour=on_dark(x.look.colour))) for x in self.layers]
-        return replace(self, theme=theme, layers=tuple(layers))
+        panels = tuple(panel.themed(theme) for panel in self.panels)
+        return replace(self, theme=theme, layers=tuple(layers), panels=panels)
 
     @property
     def thin_bands(self):
@@ -179,7 +183,8 @@ class Picture:
         """Return every number that is drawn, one row a point: ``series``, ``kind``, ``x``, ``y``, ``low``, ``high``."""
         parts = [
             layer.data.reindex(columns=list(COLUMNS)).astype(float).assign(series=layer.name, kind=layer.kind)
-            for layer in self.layers
+            for picture in (self, *self.panels)
+            for layer in picture.layers
         ]
         return pd.concat(parts, ignore_index=True)[["series", "kind", *COLUMNS]]
 

@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 from ..datasets.files import written_whole
 from ..datasets.wording import printable, quoted
@@ -29,6 +30,14 @@ def draw(picture, ax=None):
         import matplotlib.pyplot as plt
 
         ax = plt.subplots(figsize=(picture.width or WIDTH, picture.height), layout="constrained")[1]
+    if picture.panels:
+        if len(ax.figure.axes) == 1:
+            ax.figure.set_figheight(picture.height)
+        grid = ax.get_subplotspec().subgridspec(1 + len(picture.panels), 1)
+        ax.set_subplotspec(grid[0])
+        for k, panel in enumerate(picture.panels, 1):
+            last = picture.source if k == len(picture.panels) else ""
+            draw(replace(panel, title="", source=last), ax.figure.add_subplot(grid[k]))
     if picture.theme == "dark":
         ax.figure.set_facecolor(theme.paper)
         ax.set_facecolor(theme.paper)
@@ -51,7 +60,7 @@ def draw(picture, ax=None):
         within = {"facecolor": theme.paper, "edgecolor": "none", "framealpha": 0.7, "loc": "best"}
         ax.legend(fontsize=8.5, labelcolor=theme.ink, **(within if width < NARROW else outside))
     below = {"xycoords": (ax.transAxes, ax.xaxis.label), "textcoords": "offset points", "va": "top"}
-    small = "\n".join(wrapped(picture.source, round(SMALL * characters)))
+    small = "" if picture.panels else "\n".join(wrapped(picture.source, round(SMALL * characters)))
     ax.annotate(small, (0, 0), (0, -4), **below, fontsize=6.5, color=theme.soft)
     ax.finding, ax.caption, ax.table = picture.title, picture.caption, picture.table
     return ax

@@ -14,10 +14,15 @@ SOURCE = "source"  # name of the annotation on the data and the date
 def draw(picture):
     """Return a picture as a plotly Figure, with its caption and table."""
     import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
 
-    theme = THEMES[picture.theme]
-    traces = [options for layer in picture.layers for options in DRAWERS[layer.kind](layer)]
-    figure = go.Figure([go.Scatter(**options) for options in traces])
+    theme, panels = THEMES[picture.theme], (picture, *picture.panels)
+    figure = make_subplots(len(panels), 1) if picture.panels else go.Figure()
+    for row, panel in enumerate(panels, 1):
+        traces = [options for layer in panel.layers for options in DRAWERS[layer.kind](layer)]
+        where = {"rows": [row] * len(traces), "cols": [1] * len(traces)} if picture.panels else {}
+        shown = {"showlegend": False} if row > 1 else {}
+        figure.add_traces([go.Scatter(**options | shown) for options in traces], **where)
     figure.update_traces(textfont={"size": 10, "color": theme.soft})
     lines = wrapped(picture.title, CHARACTERS)
     figure.update_layout(
@@ -36,15 +41,17 @@ def draw(picture):
     figure.add_annotation(name=SOURCE, text=picture.source, x=0, y=0, xref="paper", yref="paper", yshift=-56,
                           showarrow=False, xanchor="left", yanchor="top",
                           font={"size": 10, "color": theme.soft})  # fmt: skip
-    for which in "xy":
-        _set_axis(figure, which, getattr(picture, which), picture.ends(which), theme)
+    for row, panel in enumerate(panels, 1):
+        for which in "xy":
+            place = {"row": row, "col": 1} if picture.panels else {}
+            _set_axis(figure, which, getattr(panel, which), panel.ends(which), theme, place)
     # Plotly refuses new attributes by assignment.
     for name, value in (("finding", picture.title), ("caption", picture.caption), ("table", picture.table)):
         object.__setattr__(figure, name, value)
     return figure
 
 
-def _set_axis(figure, which, axis, ends, theme):
+def _set_axis(figure, which, axis, ends, theme, place):
     title = {"text": axis.title, "standoff": 8}
     options = {"title": title, "gridcolor": theme.grid, "zeroline": False, "automargin": True}
     if axis.log:
@@ -57,7 +64,7 @@ def _set_axis(figure, which, axis, ends, theme):
     if axis.log or axis.names:
         places, texts = axis.ticks(*ends)
         options |= {"tickvals": places, "ticktext": texts}
-    getattr(figure, f"update_{which}axes")(**options)
+    getattr(figure, f"update_{which}axes")(**options, **place)
 
 
 def _faded(colour, alpha):

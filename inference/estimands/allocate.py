@@ -14,11 +14,12 @@ from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
-from ..fitted import Fit, table_named
+from ...models.parts import Planner
+from ..fitted import Fit, command_of, table_named
 from ..quoted import drift_errors
 from ..standing import standing
 from .allocation import Allocation
-from .beyond import check_beyond
+from .beyond import check_beyond, decades_outside
 from .planning import planned_sizes
 from .quoted_allocation import nonembedding_sizes, quoted, to_drifting_target
 
@@ -130,6 +131,11 @@ def allocate(
         near_optimal = one_number(near_optimal, "near_optimal must be one positive tolerance")
     draws = fit.draws
     law, planned = draws.law, checked_plan(draws.law, planned)
+    if type(law).plan is Planner.plan:
+        try:
+            law.plan({})
+        except InputError as error:
+            raise InputError(f"{error}{command_of(fit)}") from None
     if name == "compute" and demands is not None:
         _check_served(asked, demands)
     check_beyond(beyond)
@@ -247,10 +253,3 @@ def largest_sizes(fit, **planned):
     """Return the largest size and the most tokens of the fitted runs that inform what is planned, by column."""
     runs = fit.law.planned_rows(fit.rows, **planned)
     return {name: float(runs[name].max()) for name in (*SIZES, "tokens") if name in fit.law.columns and len(runs)}
-
-
-def decades_outside(compute, least, greatest):
-    """Return decades by which a budget lies above (positive) or below (negative) a range; 0 within."""
-    above = np.log10(compute / (greatest * (1 + 1e-9))).clip(min=0)
-    below = np.log10(compute / (least * (1 - 1e-9))).clip(max=0)
-    return above + below

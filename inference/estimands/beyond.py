@@ -16,7 +16,7 @@ import numpy as np
 from ...datasets.deferred import special
 from ...datasets.files import evidence
 from ...datasets.wording import check_choice
-from ...models.loss.budget import SIZES, training_flop
+from ...models.loss.budget import training_flop
 from ..kinds import find_record
 
 BEYOND = ("drift", "none")
@@ -118,30 +118,53 @@ def check_beyond(beyond):
 
 
 def decades_beyond(law, fitted, runs):
-    """Compute by how many decades runs lie beyond the largest fitted ones, (run,): in compute, in size or in tokens.
+    """Compute by how many decades runs lie beyond the largest fitted ones, (run,), as far as the law drifts from there.
 
-    The largest of the three counts: a run of more parameters than any that was fitted is an extrapolation, whatever its
-    compute. Rollouts, from which the drift is learned, cut along compute: 6 N D, or the column ``training_flop`` where
-    a table lacks the sizes. It is 0 inside the fitted runs, where compute is not known, and for laws of other tables
-    than runs. Where groups of rows have quantities of their own, the largest run is that of the run's group.
+    Rollouts, from which the drift is learned, cut along compute. It is 0 inside the fitted runs, and for laws that have
+    no drift: those of other tables than runs, or of another response than the loss.
     """
     if not find_record(law.kind).drifts or law.observed != "loss":
         return np.zeros(len(runs))
-    if training_flop(runs) is None or training_flop(fitted) is None:
-        return np.zeros(len(runs))
-    by, decades = law.grouped_by, np.zeros(len(runs))
-    for before, after in zip(_measures(law, fitted), _measures(law, runs), strict=True):
-        largest = np.full(len(runs), np.nanmax(before))
-        if by in runs and by in fitted:
-            groups, new_groups = (rows[by].astype(str).to_numpy() for rows in (fitted, runs))
+    return np.nan_to_num(sides_outside(law, fitted, runs)[0])
+
+
+def sides_outside(law, fitted, rows):
+    """Compute by how many decades rows lie above the largest and below the least fitted one: two arrays, (row,).
+
+    They are counted along each column of the law, and of runs along their compute: 6 N D, or ``training_flop``. The
+    farthest counts: a run of more parameters than any that was fitted is an extrapolation, whatever its compute. Where
+    groups of rows have quantities of their own, the fitted rows are those of the group. Both are NaN where nothing is
+    known, such as rows without compute under a law of compute.
+    """
+    by, above, below = law.grouped_by, np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    for before, after in zip(_measures(law, fitted), _measures(law, rows), strict=True):
+        if before is None or after is None:
+            continue
+        low, high = np.full(len(rows), np.nanmin(before)), np.full(len(rows), np.nanmax(before))
+        if by in rows and by in fitted:
+            groups, new_groups = (table[by].astype(str).to_numpy() for table in (fitted, rows))
             for group in np.intersect1d(groups, new_groups):
-                largest[new_groups == group] = np.nanmax(before[groups == group])
-        with np.errstate(invalid="ignore"):
-            decades = np.fmax(decades, np.log10(after / largest))
-    return np.where(decades > ROUNDING, decades, 0.0)
+                of = before[groups == group]
+                low[new_groups == group], high[new_groups == group] = np.nanmin(of), np.nanmax(of)
+        decades = decades_outside(after, low, high)
+        above, below = np.fmax(above, decades.clip(min=0)), np.fmax(below, -decades.clip(max=0))
+    return tuple(np.where(x <= ROUNDING, 0.0, x) for x in (above, below))
+
+
+def decades_outside(x, least, greatest):
+    """Return decades by which values lie above (positive) or below (negative) a range; 0 within.
+
+    Of a range that is not of positive numbers its length counts as a decade.
+    """
+    if not np.all(least > 0):
+        length = greatest - least
+        return ((x - greatest) / length).clip(min=0) + ((x - least) / length).clip(max=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        above = np.log10(x / (greatest * (1 + 1e-9))).clip(min=0)
+        return above + np.log10(x / (least * (1 - 1e-9))).clip(max=0)
 
 
 def _measures(law, rows):
-    """Return what rows may be larger in: their compute, and the columns of sizes and tokens of the law."""
-    columns = [name for name in (*SIZES, "tokens") if name in law.columns and name in rows]
-    return [training_flop(rows), *(rows[name].to_numpy(float) for name in columns)]
+    """Return the compute of rows and the columns of the law that are not tuned, None of what is unknown."""
+    columns = [name for name in law.columns if name not in law.settings]
+    return [training_flop(rows), *(rows[name].to_numpy(float) if name in rows else None for name in columns)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,14 @@ from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP
 from ...models.loss.tasks import TaskError
 from ..fitted import Fit, of_kind, place_of, table_named
-from ..intervals import check_level, named
+from ..intervals import check_level, named, without_nonfinite
 from ..quoted import quote_draws
 from ..settings import seed_of
-from ..standing import lines, standing
-from ..words import plain, probability, si
+from ..standing import graded, lines, standing, strength_sentence
+from ..words import flop, plain, probability, si
 from .allocation import how, times_largest
-from .beyond import check_beyond, decades_beyond, drift_of
+from .beyond import check_beyond, decades_beyond, drift_of, sides_outside
+from .strength import GRADES
 
 
 def predict(
@@ -67,8 +69,9 @@ def predict(
     -------
     Prediction
         A Dataset that prints a short table; ``.table()`` returns its numbers. It holds ``loss`` in nats per token, dims
-        (chain, draw, run), with the runs' sizes as coordinates. So is ``beyond``, the decades above the largest fitted
-        run in compute, size or tokens, 0 inside. With `task` it holds ``error``, dims (chain, draw, run, task), and
+        (chain, draw, run), with the runs' sizes as coordinates. So are ``beyond`` and ``below``, the decades above the
+        largest and below the least fitted run in compute or a column of the law: 0 inside, NaN where that is unknown.
+        With `task` it holds ``error``, dims (chain, draw, run, task), and
         ``.tasks()`` returns its numbers.
 
     Raises
@@ -103,7 +106,7 @@ def predict(
     loss = quote_draws(fit, loss, robust=robust and not noise, drift=drift)
     names = {column: "at_loss" if column == "loss" else column for column in law.columns}
     sizes = {name: ("run", np.asarray(runs[column], float)) for column, name in names.items()}
-    sizes["beyond"] = ("run", decades)
+    sizes |= {name: ("run", x) for name, x in zip(SIDES, sides_outside(draws.law, draws.rows, runs), strict=True)}
     result = loss.to_dataset(name="loss").assign_coords(run=np.arange(len(runs)), **sizes)
     result.attrs = {"law": law.label, "table": table_named(fit), "noise": noise, "beyond": beyond, "of": law.observed}
     result.attrs |= {"unit": NATS, "standing": standing(fit, robust=robust and not noise)}
@@ -112,6 +115,9 @@ def predict(
         result.attrs |= {"tasks": table_named(task), "least_loss": float(task.rows["loss"].min()), "above": above}
         result.attrs["standing_of_tasks"] = standing(task, robust=False)
     return Prediction(result.data_vars, result.coords, result.attrs)
+
+
+SIDES = ("beyond", "below")
 
 
 class Prediction(Printed, xr.Dataset):
@@ -134,20 +140,32 @@ class Prediction(Printed, xr.Dataset):
         columns = {name: x.values for name, x in self.coords.items() if x.dims == ("run",) and name != "run"}
         return pd.DataFrame(columns | named(quantiles, ends), index=self["run"].values)
 
+    def entries(self) -> list[dict[str, Any]]:
+        """Return the rows of the table, each with the ``strength`` of its number and why it is no stronger."""
+        held = self.attrs["standing"]
+        return [
+            row | graded(held, row, max(row["beyond"], -row["below"], key=abs))
+            for row in self.table().to_dict("records")
+        ]
+
     def text(self) -> Text | None:
         """Return what is printed; None of a part of a prediction."""
         if "noise" not in self.attrs or not {*DRAWS, "run"} <= {*self["loss"].dims}:
             return None
         of = self.attrs["of"]
-        what = f"loss, {self.attrs['unit']}" if of == "loss" else of
+        what, entries = f"loss, {self.attrs['unit']}" if of == "loss" else of, self.entries()
         rows = [
-            {name.replace("_", " "): si(x) for name, x in row.items() if name[0] != "q" and name != "beyond"}
-            | {what: plain(row)}
-            | ({"times the largest run": times_largest(row["beyond"])} if of == "loss" else {})
-            for row in self.table().to_dict("records")
+            {
+                name.replace("_", " "): flop(x) if name == "training_flop" else si(x)
+                for name, x in row.items()
+                if name in self.coords and name not in SIDES
+            }
+            | {what: plain(row), "times the largest run": _outside(row), "strength": row["strength"]}
+            for row in entries
         ]
         of = f"{of.capitalize()} of single runs" if self.attrs["noise"] else f"Mean {of} of runs"
         below = [how(self.attrs), *lines(self.attrs["standing"])]
+        below += [strength_sentence(entries[0])] if len(entries) == 1 else []
         if "error" in self:
             for (run, task), row in self.tasks().iterrows():
                 of_task = "" if task == "error" else f", {task}"
@@ -164,7 +182,18 @@ class Prediction(Printed, xr.Dataset):
     def document(self) -> dict[str, Any]:
         """Return what JSON holds: ``runs`` with their sizes and quantiles, and what holds of them."""
         more = {"tasks": self.tasks().reset_index().to_dict("records")} if "error" in self else {}
-        return {"runs": self.table().to_dict("records"), **more, "standing": self.attrs["standing"]}
+        entries = self.entries()
+        worst = max(entries, key=lambda row: GRADES.index(row["strength"]))
+        held = self.attrs["standing"] | {name: worst[name] for name in ("strength", "because", "width")}
+        return without_nonfinite({"runs": entries, **more, "standing": held})
+
+
+def _outside(row):
+    """Write how far a run lies outside the fitted ones, on both sides."""
+    sides = [row["beyond"], -row["below"]]
+    if math.isnan(row["beyond"]):
+        return "unknown"
+    return "; ".join(times_largest(x) for x in sides if x) or times_largest(0.0)
 
 
 TASK = "task"

@@ -23,6 +23,7 @@ The limits are our choice, made before the answers were graded; those of a share
 answer does not have is left out.
 """
 
+import math
 from typing import NamedTuple
 
 from ..checks.verdict import FITS, NOT, OFF
@@ -41,7 +42,7 @@ class Facts(NamedTuple):
     ``p`` and ``size`` are the least p of the tests of a law and the size of the misfit of those that reject it, as a
     share. An infinite width has no upper end. ``direction`` has the least and largest probability of the claimed
     direction over the stated alternatives. ``share`` has the cases in which the claim holds, all cases, and the share
-    that is nominal. ``compute`` is the FLOP that the answer is about.
+    that is nominal. ``compute`` is the FLOP that the answer is about. ``row`` is what a row of the table is called.
     """
 
     chains: bool
@@ -54,6 +55,7 @@ class Facts(NamedTuple):
     direction: tuple | None = None
     share: tuple | None = None
     compute: float | None = None
+    row: str = "run"
 
 
 def width(q):
@@ -135,8 +137,9 @@ def reasons(facts):
     if facts.sensitivity is not None:
         words["sensitivity"] = f"alternatives differ by a factor of {facts.sensitivity:.2g}"
     if facts.decades is not None:
-        side = "above the largest fitted run" if facts.decades > 0 else "below the smallest run"
-        words["extrapolation"] = f"it lies {times_outside(facts.decades)} {side}"
+        side = f"above the largest fitted {facts.row}" if facts.decades > 0 else f"below the smallest {facts.row}"
+        far = f"it lies {times_outside(facts.decades)} {side}"
+        words["extrapolation"] = "how far outside the runs it lies is unknown" if math.isnan(facts.decades) else far
     if facts.direction is not None:
         least = facts.direction[0]
         words["direction"] = f"the least probability of the direction is {least:.2f}" if least else "nothing to compare"

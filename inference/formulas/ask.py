@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,27 +13,33 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets import KINDS
+from ...datasets.deferred import special
 from ...datasets.formula_nodes import (
-    POWER,
     BinaryOperation,
     Call,
     Name,
     Negative,
-    Node,
     Number,
-    evaluate,
     names_in,
     parts_of,
+    replace_names,
+    spell,
 )
 from ...datasets.formulas import FormulaError
 from ...datasets.meaning.names import words
 from ...datasets.wording import listed, quoted, suggestion
+from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.formula.constants import FUNCTIONS
+from ...models.formula.law import SIGMA
 from ...models.loss.search import least, root
-from ..fitted import of_kind
-from ..intervals import QUANTILES, IntervalTable, name_quantiles, printed
-from ..quoted import quote_draws
+from ..estimands.beyond import ROUNDING, decades_outside, difference_of, drift_of
+from ..fitted import of_kind, once
+from ..fitting import fit as fit_law
+from ..intervals import QUANTILES, IntervalTable, ends, name_quantiles, printed
+from ..quoted import drift_errors, quote_draws
+from ..standing import graded, standing
+from ..words import plain, probability, times
 from .choose import FALLING, RISING
 from .question import Question, parse_question
 
@@ -39,9 +47,15 @@ if TYPE_CHECKING:
     from ..fitted import Fit
 
 BELOW, ABOVE = 1e-3, 1e6  # how far beyond the rows a place is looked for, as factors of the least and the largest
-CELLS = 240
-OPERATIONS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, POWER: np.power}
-NOTE = "Medians and 95% intervals, draw by draw"
+CELLS, SWEEPS, EXACT = 240, 30, 1e-6  # of a search for a place, and of one for the best over several columns
+STEEP = 1e3  # spreads of the response that a step over the whole range of a column costs beyond it
+SURE = 0.95  # probability from which a direction is claimed
+SHARES = {"never": "never", "at_end": "at an end of the search"}
+OPERATIONS = FUNCTIONS | {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
+INVERSES = {
+    "exp": np.log, "log": np.exp, "log2": np.exp2, "log10": lambda x: 10.0**x, "log1p": np.expm1, "sqrt": np.square,
+    "expit": lambda x: np.log(x / (1 - x)),
+}  # fmt: skip
 
 
 def ask(fit: Fit, *questions: str) -> IntervalTable:
@@ -54,20 +68,30 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
     *questions : str
         A function of constants (``8**(gamma / alpha)``), a comparison (``alpha[muon] > alpha[adamw]``), a value
         (``loss at n = 1e9``), the place at which something holds (``n where loss = 2.5``), or where the response is
-        best (``best n, d for 6*n*d = 1e21``).
+        best (``best n, d for 6*n*d = 1e21``). In brackets each of them is a number:
+        ``1e9 / (n where loss[new] = loss[old] at n = 1e9)``.
 
     Returns
     -------
     IntervalTable
         A row for each number: ``q2.5``, ``q50`` and ``q97.5``; ``never``, the share of draws in which there is no such
-        place; ``p``, the probability of a comparison, of a difference that of being above 0; ``times``, how many times
-        the largest value (or the least, then below 1) of the rows the place lies at, NaN within them; and ``at_end``,
-        the share of draws in which the best value is at an end of what was searched.
+        place; ``at_end``, the share in which the best value is at an end of what was searched; ``p``, the probability
+        of a comparison, of a difference that of being above 0, and its ``direction``. The direction is "open" unless
+        it has a probability of at least 0.95 in this fit and in those of other choices, which ``variants`` names.
+        ``beyond`` says how far columns lie outside the rows, on either side, and ``decades`` is the farthest, NaN of
+        constants alone. ``strength`` is the grade of the number, ``because`` why it is no better, and ``marks`` are
+        those of the fit: sampling, then fit of the law. ``answer`` is the row in words.
 
     Raises
     ------
     InputError
         If a question cannot be read, names what is no column and no constant, or lacks the value of a column.
+
+    Notes
+    -----
+    Beyond the largest row the response has the drift that laws of losses have, an error a decade of the farthest
+    column: of the logarithm of a positive response, of the log-odds of a share, and in medians of another. Groups share
+    most of it, as in `worth`. The best place moves with the drift of best sizes.
 
     Examples
     --------
@@ -79,165 +103,308 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
     True
     """
     of_kind(fit, KINDS["columns"])
-    rows = {}
-    for text in questions:
-        question = parse_question(text)
-        answered = Answering(fit, question).rows()
-        rows |= {f"{label} ({text})" if label in rows else label: row for label, row in answered.items()}
-    table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("question")
-    return printed(table, "value", f"{fit.law.label} on {len(fit.rows):,} rows", NOTE, fit)
+    answers: dict[str, Answered] = {}
+    for question in map(parse_question, questions):
+        for label, one in _answer(fit, question).items():
+            answers[f"{label} ({question.text})" if label in answers else label] = one
+    held = standing(fit)
+    rows = [_row(fit, one, x, held) for one, x in zip(answers.values(), _quote(fit, [*answers.values()]), strict=True)]
+    notes = ["Medians and 95% intervals, draw by draw"]
+    if any(x > 0 for one in answers.values() for x in (one.outside or {}).values()):
+        notes.append(f"beyond the largest row with the drift of laws of losses, {drift_of(fit.law).loss:.1%} a decade")
+    if any("at_end" in one.besides for one in answers.values()):
+        notes.append(f"best is where {fit.law.parsed.left} is {'greatest' if _is_better_higher(fit.law) else 'least'}")
+    table = pd.DataFrame(rows, index=pd.Index([*answers], name="question"))
+    return printed(table, "value", f"{fit.law.label} on {len(fit.rows):,} rows", "; ".join(notes), fit)
 
 
 @dataclass
-class Answering:
-    """One question to one fit.
+class Answered:
+    """Draws of an answer, (sample,), infinite where there is none, before they are spread to their robust width.
 
-    Parameters
-    ----------
-    fit : Fit
-    question : Question
+    They are under the law `alone`, and `drifting` beyond the rows. By how many decades columns lie `outside` the rows,
+    above them (positive) or below, is by the words for it, None of constants alone.
     """
 
-    fit: Fit
     question: Question
-
-    def __post_init__(self):
-        self.law, self.table = self.fit.law, self.fit.rows
-        posterior = self.fit["posterior"].to_dataset()
-        self.constants = {name: _flatten(posterior[name]) for name in self.law.roles}
-        self.count = next(iter(self.constants.values())).shape[0]
-        self.groups = {level: key for key, names in self.law.levels for level in names}
-        self.given, self.level_of = {}, {}
-        for name, node in self.question.given.items():
-            if any(name in key for key, _ in self.law.levels):
-                self.level_of[name] = str(node).strip("`")
-            elif name in self.law.columns or name in self.response_names:
-                self.given[name] = self.value(node, {})
-            else:
-                self._refuse(
-                    f"{quoted(name)} is no column of the formula", name, (*self.law.columns, *self.response_names)
-                )
+    alone: np.ndarray
+    drifting: np.ndarray
+    outside: dict[str, float] | None
+    besides: dict[str, Any]
 
     @property
-    def response_names(self):
-        """Return the columns of the left side of the formula."""
-        return [name.name for name in names_in(self.law.parsed.left)]
+    def is_difference(self):
+        """Return whether it is asked how large or how likely a difference is."""
+        (node, *_), kind = self.question.asked, self.question.kind
+        return kind in ("value", "probability") and isinstance(node, BinaryOperation) and node.operator == "-"
 
-    def rows(self):
-        """Return rows of the table of answers by label."""
-        question = self.question
-        if question.kind == "place":
-            return {question.text: self._find_place()}
+    @property
+    def bounded(self):
+        """Return whether the answer is positive by what it is."""
+        return not self.is_difference and bool((self.alone > 0).all() and (self.drifting > 0).all())
+
+
+def _answer(fit, question):
+    """Return the answers to a question by label."""
+    drifting = Answering(fit, question.text)
+    alone, moved = drifting.alone.rows(question), drifting.rows(question)
+    return {name: Answered(question, alone[name][0], x, drifting.outside, more) for name, (x, more) in moved.items()}
+
+
+def respond(fit: Fit, places: list[dict[str, Any]]) -> np.ndarray:
+    """Return draws of the mean response as they are quoted, (sample, place), at values of columns and groups."""
+    left = parse_question(str(fit.law.parsed.left))
+    drifting = Answering(fit, left.text)
+    both = [[x.whole(x.response(given)) for x in (drifting.alone, drifting)] for given in places]
+    return np.stack(_quote(fit, [Answered(left, *draws, {}, {}) for draws in both]), axis=1)
+
+
+def _quote(fit, answers):
+    """Return draws of answers, a list of (sample,), of the width that every surface prints, with their drift."""
+    of_fit, wide = {dim: fit["posterior"][dim] for dim in DRAWS}, {}
+    for bounded in (True, False):
+        some, scale = (
+            {k: one for k, one in enumerate(answers) if one.bounded == bounded},
+            np.log if bounded else np.asarray,
+        )
+        with np.errstate(invalid="ignore"):
+            pairs = {k: (one.alone, scale(one.drifting) - scale(one.alone)) for k, one in some.items()}
+            alone, drift = (
+                {
+                    k: xr.DataArray(pair[i].reshape([x.size for x in of_fit.values()]), of_fit, DRAWS)
+                    for k, pair in pairs.items()
+                }
+                for i in (0, 1)
+            )
+            wide |= quote_draws(fit, alone, bounded=bounded, drift=drift)
+    return [np.where(np.isfinite(one.alone), wide[k].values.ravel(), one.drifting) for k, one in enumerate(answers)]
+
+
+def _row(fit, one, draws, held):
+    """Return the row of an answer in the table."""
+    row, direction, interval = name_quantiles(draws), None, None
+    if one.is_difference:
+        row |= _claim(fit, one.question, float((draws > 0).mean()))
+        row |= dict.fromkeys(QUANTILES, np.nan) if one.question.kind == "probability" else {}
+        direction = row["p_least"], row["p_least"]
+    elif row["q2.5"] > 0 or row["q97.5"] < 0:  # the ends have a ratio
+        low, high = sorted(abs(row[name]) for name in ("q2.5", "q97.5"))
+        interval = {"q2.5": low, "q97.5": high}
+    far = None if one.outside is None else max(one.outside.values(), key=abs, default=0.0)
+    strong, beyond = graded(held, interval, far, direction=direction, row="row"), "; ".join(one.outside or ())
+    marks = f"{'' if held['converged'] else 'not '}converged, {held['verdict'] or 'not checked'}"
+    row |= one.besides | {"decades": np.nan if far is None else far, "beyond": beyond, "marks": marks}
+    said = [beyond] if beyond else []
+    if direction:
+        others = f" ({row['variants']})" if row["variants"] else ""
+        said = [f"P(> 0) {probability(row['p'])}{others}, direction {row['direction']}", *said]
+    said += [f"{words} in {row[name]:.0%} of draws" for name, words in SHARES.items() if row.get(name)]
+    value = [] if one.question.kind == "probability" else [plain(ends(row), "{:.3g}")]
+    answer = f"{'; '.join([*value, *said])}; {strong['strength']} ({marks})"
+    return row | {"strength": strong["strength"], "because": "; ".join(strong["because"]), "answer": answer}
+
+
+# Directions ----------------------------------------------------------------------------------------------------------
+
+
+def _claim(fit, question, p):
+    """Return whether a difference is above 0, with the probability of that in this fit and in its variants."""
+    by_variant = {}
+    if not 1 - SURE < p < SURE:
+        for name, other in once(fit, "variants", lambda: dict(_variants(fit))).items():
+            with suppress(FormulaError):  # of a constant that is not by group there
+                (one,) = _answer(other, question).values()
+                by_variant[name] = float((one.drifting > 0).mean())
+    each = [p, *by_variant.values()]
+    direction = "> 0" if min(each) >= SURE else "< 0" if max(each) <= 1 - SURE else "open"
+    variants = ", ".join(f"{probability(x)} {name}" for name, x in by_variant.items())
+    p_least = min(x if p > 0.5 else 1 - x for x in each)
+    return {"p": p, "p_least": p_least, "direction": direction, "variants": variants}
+
+
+def _variants(fit):
+    """Yield fits with another choice that is as reasonable, by name: other tails, and nothing shared by groups."""
+    law, laws = fit.law, {}
+    if law.noise in SIGMA:
+        tails = "normal" if law.tails == "student_t" else "student_t"
+        laws[f"with {tails.replace('_t', '-t')} tails"] = replace(law, tails=tails)
+    if law.levels and (shared := law.roles.keys() - law.groups.keys()):
+        key = law.levels[0][0]
+        right = replace_names(law.parsed.right, lambda name: Name(name.name, key) if name.name in shared else name)
+        again = {"columns": (), "signs": {}, "levels": (), "tails": "", "formula": f"{law.parsed.left} ~ {right}"}
+        laws[f"with nothing shared by {', '.join(key)}"] = replace(law, **again)
+    for name, other in laws.items():
+        with suppress(InputError), warnings.catch_warnings(action="ignore"):
+            yield name, fit_law(other, fit.rows, seed=fit.record["seed"], draws=500, tune=500, check=False)
+
+
+# Draws ---------------------------------------------------------------------------------------------------------------
+
+
+class Answering:
+    """Draws of what is asked of a fit, with the drift beyond its rows; `alone` has them under the law alone.
+
+    Values of columns, (sample,), and names of groups are given in a dict by the names of their columns. `text` is the
+    question, which messages repeat.
+    """
+
+    def __init__(self, fit: Fit, text: str, *, drifts: bool = True) -> None:
+        self.law, self.table, self.text, self.reference = fit.law, fit.rows, text, fit.draws.reference
+        posterior = fit["posterior"].to_dataset()
+        self.posterior = {name: _flatten(x) for name, x in posterior.items()}
+        self.count = posterior.sizes["chain"] * posterior.sizes["draw"]
+        self.responses = [name.name for name in names_in(self.law.parsed.left)]
+        self.by = list(dict.fromkeys(column for key, _ in self.law.levels for column in key))
+        self.labels = np.array(self.law.group_labels(self.table, self.by))
+        self.alone = Answering(fit, text, drifts=False) if drifts else self
+        self.slopes, self.moves = once(fit, "slopes", lambda: self._slopes(fit)) if drifts else (None, None)
+        self.outside: dict[str, float] | None = None
+        self.cells: dict[int, np.ndarray] = {}
+        self.searching, self._groups = False, {}
+
+    def rows(self, question: Question, given: dict | None = None) -> dict[str, tuple[np.ndarray, dict]]:
+        """Return the draws of each answer to a question, and what else is said of it, by label."""
+        given = self._read(question, given or {})
         if question.kind == "best":
-            return self._find_best()
-        difference = isinstance(question.asked[0], BinaryOperation) and question.asked[0].operator == "-"
-        draws = self._quoted(self.value(question.asked[0], self.given), bounded=not difference)
-        above = {"p": float((draws > 0).mean())} if difference else {}
-        if question.kind == "probability":
-            return {question.text: dict.fromkeys(QUANTILES, np.nan) | above}
-        return {question.text: name_quantiles(draws) | above | {"times": self._farthest(self.given)}}
+            return self._find_best(question, given)
+        x = self._find_place(question, given) if question.sides else self.value(question.asked[0], given)
+        x = np.where(np.isnan(x := self.whole(x)), np.inf, x)
+        return {question.text: (x, {"never": float(np.isinf(x).mean())} if question.sides else {})}
 
-    def _quoted(self, values, *, bounded=True):
-        """Return draws of an answer, (draw,), of the width that every surface prints; infinite where there is none."""
-        values = np.broadcast_to(np.asarray(values, float), (self.count,))
-        values = np.where(np.isnan(values), np.inf, values)
-        of_fit = {dim: self.fit["posterior"][dim] for dim in DRAWS}
-        shape = tuple(x.size for x in of_fit.values())
-        return quote_draws(self.fit, xr.DataArray(values.reshape(shape), of_fit, DRAWS), bounded=bounded).values.ravel()
+    def whole(self, x: Any) -> np.ndarray:
+        """Return an array of every draw."""
+        return np.broadcast_to(np.asarray(x, float), (self.count,))
+
+    def _read(self, question, outer):
+        """Return values of columns and names of groups at which a question is asked."""
+        given, known = dict(outer), (*self.law.columns, *self.responses, *self.by)
+        for name, node in question.given.items():
+            if name not in known:
+                self._refuse(f"{quoted(name)} is no column of the formula", name, known)
+            given[name] = str(node).strip("`") if name in self.by else self.value(node, given)
+        return given
 
     # Values ----------------------------------------------------------------------------------------------------------
 
-    def value(self, node: Node, given: dict) -> Any:
-        """Return an expression of constants, columns and the response, (draw,), at values of columns."""
-        left = self.law.parsed.left
-        if node == left and not isinstance(node, Name):
-            return self.response(given, ())
+    def value(self, node: Any, given: dict) -> Any:
+        """Return an expression of constants, columns and the response, (sample,), at values of columns."""
+        if node == self.law.parsed.left and not isinstance(node, Name):
+            return self.response(given)
         match node:
+            case Question():
+                return next(iter(self.rows(node, given).values()))[0]
             case Number():
-                if math.isnan(node.value):
-                    self._refuse(f"{node.text!r} is text")
-                return np.float64(node.value)
+                return np.float64(node.value) if node.value == node.value else self._refuse(f"{node.text!r} is text")
             case Name():
                 return self._value_of(node, given)
-            case Negative():
-                return -self.value(node.of, given)
-            case Call():
-                return FUNCTIONS[node.function](
-                    *(np.asarray(self.value(part, given), float) for part in node.arguments)
-                )
+        parts = [np.asarray(self.value(part, given), float) for part in parts_of(node)]
         with np.errstate(all="ignore"):
-            sides = [np.asarray(self.value(part, given), float) for part in (node.left, node.right)]
-            return OPERATIONS[node.operator](*sides)
+            if isinstance(node, Negative):
+                return -parts[0]
+            return OPERATIONS[node.function if isinstance(node, Call) else node.operator](*parts)
 
-    def _value_of(self, name: Name, given: dict) -> Any:
-        if name.name in self.constants:
-            return self._constant(name.name, name.levels)
-        if name.name in self.response_names and name.name not in given:
-            response = self.response(given, name.levels)
-            return self._solve(self.law.parsed.left, name.name, response, given)
-        if name.name in given:
-            return given[name.name]
-        if name.name in self.law.columns:
-            self._refuse(f"the value of {quoted(name.name)} is missing; write it after at: ... at {name} = 1e9")
-        if name.name in self.fit["posterior"]:
-            return _flatten(self.fit["posterior"][name.name])
-        known = (*self.law.roles, *self.law.columns, *self.response_names)
-        return self._refuse(f"{quoted(name.name)} is no constant and no column", name.name, known)
+    def _value_of(self, node, given):
+        name = node.name
+        if name in self.law.roles:
+            return self._constant(node, given)
+        if name in given and not isinstance(given[name], str):
+            return given[name]
+        if name in self.responses:
+            return self._solve(self.law.parsed.left, name, self.response(given, node.levels), given)
+        if name in self.law.columns:
+            self._refuse(f"the value of {quoted(name)} is missing; write it after at: ... at {spell(name)} = 1e9")
+        if name in self.posterior and self.posterior[name].ndim == 1:
+            return self.posterior[name]
+        known = (*self.law.roles, *self.law.columns, *self.responses)
+        return self._refuse(f"{quoted(name)} is no constant and no column", name, known)
 
-    def _constant(self, name: str, levels: tuple) -> Any:
-        x, key = self.constants[name], self.law.groups.get(name)
+    def _constant(self, node, given):
+        name, key = node.name, self.law.groups.get(node.name)
         if key is None:
-            if levels:
-                self._refuse(f"{name} has no groups")
-            return x
-        level = ", ".join(levels) or ", ".join(self.level_of.get(column, "") for column in key)
-        names = dict(self.law.levels)[key]
+            return self._refuse(f"{name} has no groups") if node.levels else self.posterior[name]
+        level = [given.get(column, "") for column in key] if node.levels in (key, ()) else node.levels
+        level, names = ", ".join(level), dict(self.law.levels)[key]
         if level not in names:
-            what = (
-                f"{quoted(level)} is no group of {name}"
-                if level
-                else f"the group of {name} is missing; write {name}[{names[0]}]"
-            )
-            self._refuse(what, level, names)
-        return x[:, names.index(level)]
+            example = Name(name, tuple(names[0].split(", ")))
+            missing = f"the group of {name} is missing; write {example}, or at {spell(key[0])} = {example.levels[0]}"
+            self._refuse(f"{quoted(level)} is no group of {name}" if level.strip(", ") else missing, level, names)
+        return self.posterior[name][:, names.index(level)]
 
-    def response(self, given: dict, levels: tuple) -> Any:
-        """Return the right side of the formula, (draw,), at values of columns, of a group."""
-        own = {column: level for level in levels for column in self.groups.get(level, ())}
-        if levels and not own:
-            self._refuse(f"{quoted(levels[0])} is no group", levels[0], self.groups)
-        before, self.level_of = self.level_of, self.level_of | own
-        names = names_in(self.law.parsed.right)
-        values = {
-            name: self._value_of(Name(name.name, () if name.name in self.constants else name.levels), given)
-            for name in names
-        }
-        self.level_of = before
-        with np.errstate(all="ignore"):
-            return evaluate(self.law.parsed.right, lambda name: np.asarray(values[name], float), FUNCTIONS)
+    def response(self, given: dict, levels: tuple = ()) -> Any:
+        """Return the right side of the formula, (sample,), at values of columns, of groups by their names."""
+        for level in levels:
+            of = [column for column in self.by if level in set(self.table[column].astype(str))]
+            if not of:
+                self._refuse(f"{quoted(level)} is no group", level, dict.fromkeys(self.labels))
+            given = given | dict.fromkeys(of, level)
+        y = self.value(self.law.parsed.right, given)
+        if not self.searching:
+            self._note_where(given)
+        return y if self.slopes is None else self._drifted(y, given)
 
-    def _solve(self, node: Node, name: str, target: Any, given: dict) -> Any:
+    def _drifted(self, y, given):
+        """Add the error of the law beyond the largest row, on the scale of the noise."""
+        decades = self._decades(given)
+        if not (decades > ROUNDING).any():
+            return y
+        error = self.slopes[:, self._rows_of(given)[1]] * decades
+        if self.law.noise == "additive":
+            return y + error * self.reference["typical"]
+        return y * np.exp(error) if self.law.noise == "relative" else special.expit(special.logit(y) + error)
+
+    def _decades(self, given):
+        """Return by how many decades values of columns lie above those of the rows of a group, of the farthest."""
+        rows, columns = self._rows_of(given)[0], [name for name in self.law.columns if name in given]
+        each = [decades_outside(self.whole(given[name]), rows[name].min(), rows[name].max()) for name in columns]
+        return np.max([np.zeros(self.count), *each], axis=0)
+
+    def _rows_of(self, given):
+        """Return the rows of the groups that are given, all where there are none, and the place of the group."""
+        key = tuple(given.get(name) for name in self.by)
+        if key not in self._groups:
+            same = [self.table[name].astype(str) == level for name, level in zip(self.by, key, strict=True) if level]
+            rows = self.table[np.logical_and.reduce(same)] if same else self.table
+            rows = rows if len(rows) else self.table
+            self._groups[key] = rows, int(np.searchsorted(np.unique(self.labels), self.labels[rows.index[0]]))
+        return self._groups[key]
+
+    def _note_where(self, given):
+        """Note how far columns lie outside the rows, on either side."""
+        self.outside, rows = self.outside or {}, self._rows_of(given)[0]
+        of = ", ".join(given[name] for name in self.by if name in given)
+        for name in self.law.columns:
+            low, high, x = rows[name].min(), rows[name].max(), np.median(given[name])
+            if not np.isfinite(x) or abs(decades := float(decades_outside(x, low, high))) <= ROUNDING:
+                continue
+            far = f"{abs(decades):.2g} ranges {'above' if decades > 0 else 'below'}"
+            if low > 0:
+                far = f"{times(x / high)} times the largest" if decades > 0 else f"{x / low:.2g} of the least"
+            self.outside[f"{spell(name)} {far}{f' of {of}' if of else ''}"] = decades
+
+    def _slopes(self, fit):
+        """Return errors a decade beyond the rows of the response, (sample, group), and of best places, (sample,)."""
+        errors = {of: _flatten(x) for of, x in drift_errors(fit).items()}
+        if (groups := len(np.unique(self.labels))) == 1:
+            return errors["loss"][:, None], errors["size"]
+        rng = np.random.default_rng(fit.record["seed"])
+        return drift_of(self.law).slopes_of_groups(rng, (self.count,), groups, difference_of(self.law)), errors["size"]
+
+    def _solve(self, node, name, target, given):
         """Return the value of a column at which an expression that has it once is a target."""
         if isinstance(node, Name) and node.name == name:
             return target
-        parts = parts_of(node)
-        inside = [part for part in parts if any(x.name == name for x in names_in(part))]
+        inside = [part for part in parts_of(node) if any(x.name == name for x in names_in(part))]
         if len(inside) != 1:
             self._refuse(f"{node} cannot be solved for {quoted(name)}; ask for {node}")
-        part = inside[0]
         with np.errstate(all="ignore"):
-            return self._solve(part, name, self._undo(node, part, target, given), given)
+            return self._solve(inside[0], name, self._undo(node, inside[0], target, given), given)
 
     def _undo(self, node, part, target, given):
         match node:
             case Negative():
                 return -target
             case Call(function=function):
-                undo = {
-                    "exp": np.log, "log": np.exp, "log2": np.exp2, "log10": lambda x: 10.0**x, "log1p": np.expm1,
-                    "sqrt": np.square, "expit": lambda x: np.log(x / (1 - x)),
-                }.get(function)  # fmt: skip
-                return undo(target) if undo else self._refuse(f"{node} cannot be solved; ask for {node}")
+                return INVERSES.get(function, lambda x: self._refuse(f"{node} cannot be solved; ask for it"))(target)
         first = part is node.left
         other = self.value(node.right if first else node.left, given)
         match node.operator:
@@ -253,101 +420,116 @@ class Answering:
 
     # Places ----------------------------------------------------------------------------------------------------------
 
-    def _find_place(self):
-        name = self.question.asked[0].name
-        left, right = self.question.sides
-        if name not in self.law.columns:
-            self._refuse(f"{quoted(name)} is no column on the right of ~", name, self.law.columns)
-        low, high, forth = self._range(name)
+    def _find_place(self, question, given):
+        """Return where both sides are one, (sample,), infinite where they never are; of several places the last.
+
+        With the drift it is the place that is nearest to that of the law alone, or the first where that has none.
+        """
+        name, (left, right) = self._column(question.asked[0]), question.sides
+        low, high, forth = self._range(name, beyond=True)
+        held = {name: given[name]} if name in given else {}
 
         def excess(u):
-            given = self.given | {name: forth(u)}
-            return np.broadcast_to(self.value(left, given) - self.value(right, given), (self.count,)).astype(float)
+            at = given | {name: forth(u)}
+            return self.whole(self.value(left, at) - self.value(right, at | held))
 
-        edges = np.linspace(low, high, CELLS + 1)
-        before, found = excess(np.full(self.count, low)), np.full(self.count, -1)
+        searching, self.searching = self.searching, True
+        edges, found = np.linspace(low, high, CELLS + 1), np.full(self.count, -1)
+        near = CELLS if self.alone is self else self.alone.cells[id(question)].clip(0)
+        before = excess(np.full(self.count, low))
         for k in range(CELLS):
             after = excess(np.full(self.count, edges[k + 1]))
-            found = np.where(np.sign(before) * np.sign(after) <= 0, k, found)  # the last of several
+            closer = (found < 0) | (abs(k - near) <= abs(found - near))
+            found = np.where((np.sign(before) * np.sign(after) <= 0) & closer, k, found)
             before = after
-        there = found >= 0
-        start, stop = edges[found], edges[found + 1 if there.all() else np.where(there, found + 1, 0)]
-        sign = np.where(excess(np.where(there, start, low)) > 0, 1.0, -1.0)
-        place = forth(root(lambda u: sign * excess(u), np.where(there, start, low), np.where(there, stop, low)))
-        place = self._quoted(np.where(there, place, np.inf))
-        row = name_quantiles(place) | {"never": float((~there).mean())}
-        return row | {"times": self._times(name, float(np.median(place)))}
+        there, self.cells[id(question)] = found >= 0, found
+        start, stop = (np.where(there, edges[found + k], low) for k in (0, 1))
+        sign = np.where(excess(start) > 0, 1.0, -1.0)
+        place = np.where(there, forth(root(lambda u: sign * excess(u), start, stop)), np.inf)
+        self.searching = searching
+        for side, at in ((left, {}), (right, held)):
+            self.value(side, given | {name: place} | at)
+        return place
 
-    def _range(self, name):
-        """Return the ends of where a place is looked for, on the scale of a search, and the way from it."""
-        x = self.table[name].to_numpy(float)
-        if (x > 0).all():
-            return np.log(x.min() * BELOW), np.log(x.max() * ABOVE), np.exp
-        span = x.max() - x.min()
-        return x.min() - span, x.max() + 10 * span, lambda u: u
+    def _find_best(self, question, given):
+        """Return the values of columns at which the response is best, and the response there, by label.
 
-    def _find_best(self):
-        names = [node.name for node in self.question.asked]
-        for name in names:
-            if name not in self.law.columns:
-                self._refuse(f"{quoted(name)} is no column on the right of ~", name, self.law.columns)
-        free, sides = names[0], self.question.sides
-        if len(names) > 2 or (len(names) == 2) != bool(sides):
+        One column is searched at a time; on a budget one of each pair, and the other follows.
+        """
+        names, sides, law = [self._column(node) for node in question.asked], question.sides, self.alone
+        if sides and len(names) == 1:
             self._refuse("write best x at ..., or best x, y for an equation of both")
-        x = self.table[free].to_numpy(float)
-        low, high, forth = self._range(free)
-        if not sides:
-            low, high = (np.log(x.min()), np.log(x.max())) if (x > 0).all() else (x.min(), x.max())
-        sign = -1.0 if self.higher_is_better else 1.0
+        x = {name: self.table[name].to_numpy(float) for name in names}
+        is_sum = bool(sides) and getattr(sides[0], "operator", "") == "+"  # of shares, which lie within the rows
+        ranges = {name: self._range(name, beyond=bool(sides), linear=is_sum) for name in names}
+        pairs = [*combinations(names, 2)] if sides else [(name, None) for name in names]
+        sign = -1.0 if _is_better_higher(self.law) else 1.0
 
-        def at(u):
-            given = self.given | {free: forth(u)}
-            if sides:
-                target = np.broadcast_to(self.value(sides[1], given), (self.count,)).astype(float)
-                given[names[1]] = self._solve(sides[0], names[1], target, given)
-            return given
+        def solved(at, last):
+            return at | {last: law._solve(sides[0], last, law.whole(law.value(sides[1], at)), at)} if last else at
 
-        def objective(u):
-            value = sign * np.broadcast_to(self.response(at(u), ()), (self.count,)).astype(float)
-            return np.where(np.isfinite(value), value, np.inf)
+        def objective(at):
+            y = sign * law.whole(law.response(at))
+            for name, (low, high, forth) in ranges.items():
+                if forth is not np.exp:  # so that a search ends at an end
+                    far = np.maximum(low - at[name], 0) + np.maximum(at[name] - high, 0)
+                    y = y + STEEP * self.reference["spread"] * far / (high - low)
+                else:
+                    y = np.where(at[name] > 0, y, np.inf)
+            return np.where(np.isfinite(y), y, np.inf)
 
-        ends = np.full(self.count, low), np.full(self.count, high)
-        best = least(objective, *ends)
-        given, width = at(best), (high - low) / CELLS
-        at_end = {"at_end": float(((best < low + width) | (best > high - width)).mean())}
-        rows = {}
-        for name in names:
-            draws = self._quoted(given[name])
-            times = {"times": self._times(name, float(np.median(draws)))}
-            rows[f"best {name}"] = name_quantiles(draws) | times | at_end
-        rows[f"{self.law.parsed.left} there"] = name_quantiles(self._quoted(sign * objective(best)))
-        return rows
+        law.searching = True
+        centres = {
+            name: np.exp(np.log(of).mean()) if ranges[name][2] is np.exp else of.mean() for name, of in x.items()
+        }
+        at = solved(given | {name: self.whole(of) for name, of in centres.items()}, names[-1] if sides else None)
+        for _ in range(SWEEPS if len(pairs) > 1 else 1):
+            before = at
+            for name, last in pairs:
+                *limits_of, forth = ranges[name]
+                ends_of = [np.full(self.count, end) for end in limits_of]
+                best = least(
+                    lambda u, at=at, name=name, last=last, forth=forth: objective(solved(at | {name: forth(u)}, last)),
+                    *ends_of,
+                )
+                at = solved(at | {name: forth(best)}, last)
+            if all(np.allclose(at[name], before[name], rtol=EXACT) for name in names):
+                break
+        law.searching, ends_of = False, []
+        for name, (low, high, forth) in ranges.items():
+            u = np.log(at[name]) if forth is np.exp else at[name]
+            ends_of.append(np.minimum(u - low, high - u) < (high - low) / CELLS)
+        besides, moved = {"at_end": float(np.any(ends_of, axis=0).mean())}, at
+        if self.slopes is not None and ranges[names[0]][2] is np.exp:
+            drifted = {names[0]: at[names[0]] * np.exp(self.moves * self._decades(at))}
+            moved = solved(at | drifted, names[-1] if sides else None)
+        rows = {f"best {spell(name)}": (self.whole(moved[name]), besides) for name in names}
+        return rows | {f"{self.law.parsed.left} there": (self.whole(self.response(at)), {})}
 
-    @property
-    def higher_is_better(self):
-        """Return whether the response is a column whose name says that it is better where it is higher."""
-        left = self.law.parsed.left
-        of_name = {*words(left.name)} if isinstance(left, Name) else set()
-        return bool(of_name & {*RISING}) and not of_name & {*FALLING}
-
-    # How far ---------------------------------------------------------------------------------------------------------
-
-    def _times(self, name, value):
-        """Return how many times the largest or the least value of the rows a value is, NaN within them."""
+    def _range(self, name, *, beyond, linear=False):
+        """Return the ends of a search for a column, on its scale, and the way from it; within the rows or beyond."""
         x = self.table[name].to_numpy(float)
-        if not (x > 0).all() or not np.isfinite(value) or x.min() <= value <= x.max():
-            return np.nan
-        return value / x.max() if value > x.max() else value / x.min()
+        if (x > 0).all() and not linear:
+            return *np.log([x.min() * BELOW, x.max() * ABOVE] if beyond else [x.min(), x.max()]), np.exp
+        span = (x.max() - x.min()) * (beyond and not linear)
+        return x.min() - span, x.max() + 10 * span, np.asarray
 
-    def _farthest(self, given):
-        times = [self._times(name, float(np.median(x))) for name, x in given.items() if name in self.law.columns]
-        times = [x for x in times if np.isfinite(x)]
-        return max(times, key=lambda x: abs(math.log(x)), default=np.nan)
+    def _column(self, node):
+        if node.name not in self.law.columns:
+            self._refuse(f"{quoted(node.name)} is no column on the right of ~", node.name, self.law.columns)
+        return node.name
 
     def _refuse(self, why, name="", names=()):
         near = suggestion(name, names) if name else ""
         known = f"; there are {listed(names)}" if names and not near else ""
-        raise FormulaError(f"question {self.question.text!r}: {why}{near or known}")
+        raise FormulaError(f"question {self.text!r}: {why}{near or known}")
+
+
+def _is_better_higher(law):
+    """Return whether the response, or what is counted, is called as what is better where it is higher."""
+    left = law.parsed.left
+    of_name = {*words(law.counts[0] if law.counts else left.name)} if law.counts or isinstance(left, Name) else set()
+    return bool(of_name & {*RISING}) and not of_name & {*FALLING}
 
 
 def _flatten(x: xr.DataArray) -> np.ndarray:

@@ -202,11 +202,12 @@ class Columns:
         return []
 
     def groups(self, x: list[str]) -> str | None:
-        """Return the column of text whose values each have several values of the predictors."""
+        """Return the column of text whose values each have several values of the predictors, or several rows."""
         for name in self.texts:
             if 2 <= self.table[name].nunique() <= MOST_GROUPS:
-                several = self.table.groupby(name, observed=True)[x].nunique().min(axis=1)
-                if (several >= LEAST_VALUES).all():
+                by = self.table.groupby(name, observed=True)
+                several = by[x].nunique().min(axis=1) >= LEAST_VALUES if x else by.size() > 1
+                if several.all():
                     return name
         return None
 
@@ -303,13 +304,15 @@ def propose(table: pd.DataFrame) -> list[Proposal]:
     response = counts or responses[:1]
     x = columns.predictors({*response})
     shares = columns.shares()
+    left = " / ".join(map(spell, response)) if counts else spell(response[0])
+    if not x and not shares and (group := columns.groups(x)):  # seeds of several settings
+        return [Proposal(f"{left} ~ mu[{spell(group)}]")]
     if not x and not shares:
         raise InputError(
             f"{place}: {listed(response)} could be a function of no column, since none of positive numbers has "
             f"{LEAST_VALUES} values or more; write the formula: fit '{spell(response[0])} ~ ...' with columns of "
             f"{listed(table.columns, 8)}"
         )
-    left = " / ".join(map(spell, response)) if counts else spell(response[0])
     return list(_propose_forms(columns, left, response, x, shares))
 
 

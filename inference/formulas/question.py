@@ -5,9 +5,13 @@
 ``alpha[muon] > alpha[adamw]``              the probability that one is above the other
 ``loss at n = 1e9, d = 2e10``               a value
 ``n where loss = 2.5 at d = 2e10``          the value of a column at which something holds, such as a crossing
+``n where loss[a] = loss[b] at n = 1e9``    where one has the value that the other has there
 ``best n, d for 6*n*d = 1e21``              where the response is best, on a budget
 ``best v at n = 1e9``                       where it is best in one column, the others given
+``loss[a] at n = 1e9 < loss[b] at n = 2e9`` a comparison of values, each at its place
 =========================================== ===========================================================================
+
+In brackets any of them but a probability is a number: ``1e9 / (n where loss[a] = loss[b] at n = 1e9)``.
 """
 
 from __future__ import annotations
@@ -16,6 +20,8 @@ from dataclasses import dataclass
 
 from ...datasets.formula_nodes import BinaryOperation, Name, Node, Number
 from ...datasets.formulas import Reader
+
+NO_NUMBER = float("nan")  # the value of the name of a group
 
 
 @dataclass(frozen=True)
@@ -28,9 +34,9 @@ class Question:
     asked : tuple of Node
         An expression, or the columns whose best values are asked for.
     sides : tuple of Node
-        Of a comparison or an equation, its two sides; else none.
+        Of an equation, its two sides; else none.
     kind : str
-        ``"value"``, ``"probability"``, ``"place"`` or ``"best"``.
+        ``"value"``, ``"probability"`` (of a difference above 0), ``"place"`` or ``"best"``.
     given : dict of str to Node
         Values of columns; of columns of groups the name of a group.
     """
@@ -40,6 +46,9 @@ class Question:
     sides: tuple[Node, ...]
     kind: str
     given: dict[str, Node]
+
+    def __str__(self):
+        return f"({self.text})"
 
 
 def parse_question(text: str) -> Question:
@@ -56,56 +65,81 @@ def parse_question(text: str) -> Question:
     >>> question.kind, str(question.asked[0]), {name: str(x) for name, x in question.given.items()}
     ('place', 'n', {'d': '2e10'})
     """
-    reader = Reader(text, "question")
-    if reader.follows_word("best") and reader.tokens[1].kind == "name":
-        reader.take()
-        best = [reader.sum()]
-        while reader.follows(","):
-            reader.take()
-            best.append(reader.sum())
-        for node in best:
-            _check_column(reader, node, "best")
-        on_budget = reader.follows_word("for")
-        if on_budget:
-            reader.take()
-        return _finish(reader, tuple(best), _read_equation(reader) if on_budget else (), "best")
-    asked = reader.sum()
-    if reader.follows("<", ">"):
-        sides = (reader.take().text, asked, reader.sum())
-        larger, smaller = sides[1:] if sides[0] == ">" else sides[:0:-1]
-        return _finish(reader, (BinaryOperation("-", larger, smaller),), (), "probability")
-    if reader.follows_word("where"):
-        _check_column(reader, asked, "before 'where'")
-        reader.take()
-        return _finish(reader, (asked,), _read_equation(reader), "place")
+    reader = _QuestionReader(text, "question")
+    question = reader.question()
     if reader.follows("="):
         reader.refuse("'=' has no meaning here; write x where y = 0.1, or y at x = 1e9", reader.next)
-    return _finish(reader, (asked,), (), "value")
-
-
-def _read_equation(reader):
-    left = reader.sum()
-    reader.expect("=", f"after {left}")
-    return left, reader.sum()
-
-
-def _check_column(reader, node, where):
-    if not isinstance(node, Name) or node.levels:
-        reader.refuse(f"{node} is no column, and one is asked for {where}")
-
-
-def _finish(reader, asked, sides, kind):
-    given = {}
-    if reader.follows_word("at"):
-        reader.take()
-        while True:
-            name = reader.take()
-            if name.kind != "name":
-                reader.refuse("after 'at' the name of a column is missing; write y at x = 1e9", name)
-            reader.expect("=", f"after {name.text!r}")
-            given[name.text] = Number(float("nan"), reader.take().text) if reader.next.kind == "text" else reader.sum()
-            if not reader.follows(","):
-                break
-            reader.take()
     reader.end()
-    return Question(reader.text, asked, sides, kind, given)
+    return question
+
+
+class _QuestionReader(Reader):
+    def question(self):
+        """Read a question, up to the end or to what closes its bracket."""
+        start = self.next.start
+        if self.follows_word("best") and self.tokens[self.place + 1].kind == "name":
+            self.take()
+            asked, kind = self._several(lambda: self._column("best")), "best"
+            on_budget = self.follows_word("for") and self.take()
+            sides, given = self._equation() if on_budget else (), {}
+        else:
+            at, asked, sides, kind = self.next, (self.sum(),), (), "value"
+            given = self._places()
+            if self.follows("<", ">"):
+                above, parts, later = self.take().text == ">", [asked[0], self.sum()], self._places()
+                if given:
+                    parts = [
+                        Question(str(x), (x,), (), kind, of)
+                        for x, of in zip(parts, (given, later or given), strict=True)
+                    ]
+                larger, smaller = parts if above else parts[::-1]
+                asked, kind, given = (BinaryOperation("-", larger, smaller),), "probability", {} if given else later
+            elif not given and self.follows_word("where"):
+                self._check_column(asked[0], "before 'where'", at)
+                self.take()
+                sides, kind = self._equation(), "place"
+        given = given or self._places()
+        return Question(self.text[start : self.next.start].strip(), tuple(asked), sides, kind, given)
+
+    def _places(self):
+        return dict(self._several(self._given)) if self.follows_word("at") and self.take() else {}
+
+    def _atom(self):
+        """Read an atom; what stands in brackets may be a question."""
+        if not self.follows("("):
+            return super()._atom()
+        opened = self.take()
+        question = self.question()
+        if question.kind == "probability":
+            self.refuse("a probability has no place in an expression; ask for it alone", opened)
+        self._close(opened, ")")
+        return question.asked[0] if question.kind == "value" and not question.given else question
+
+    def _several(self, read):
+        items = [read()]
+        while self.follows(","):
+            self.take()
+            items.append(read())
+        return items
+
+    def _equation(self):
+        left = self.sum()
+        self.expect("=", f"after {left}")
+        return left, self.sum()
+
+    def _column(self, where):
+        at = self.next
+        node = self.sum()
+        self._check_column(node, where, at)
+        return node
+
+    def _check_column(self, node, where, at):
+        if not isinstance(node, Name) or node.levels:
+            self.refuse(f"{node} is no column, and one is asked for {where}", at)
+
+    def _given(self):
+        name = self.take()
+        if name.kind != "name":
+            self.refuse("after 'at' the name of a column is missing; write y at x = 1e9", name)
+        self.expect("=", f"after {name.text!r}")
+        return name.text, Number(NO_NUMBER, self.take().text) if self.next.kind == "text" else self.sum()

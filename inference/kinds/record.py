@@ -21,13 +21,15 @@ class Answer:
 
     The value has quantiles ``q2.5``, ``q50`` and ``q97.5``, None where one is not finite, or is a probability. The form
     writes it. The template is the sentence to quote, with ``{x}`` for the number and ``{of}`` for the law and the
-    table; "" for none. ``{rivals}`` stands for other forms of the law that predict as well.
+    table; "" for none. ``{rivals}`` stands for other forms of the law that predict as well. `facts` of
+    it are graded beside its width; see `Facts`.
     """
 
     label: str
     value: Any
     form: Callable = plain
     template: str = ""
+    facts: Mapping = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class FormulaTests(Tests):
 
     def wider_laws(self, rows):
         """Return neighbours of the formula: with a floor, an offset or a break, and a curve between two levels."""
-        if self.counts:
+        if self.counts or not self.columns:
             return ()
         left, right, used = str(self.parsed.left), self.parsed.right, {*self.columns, *self.roles}
         column = max(self.columns, key=lambda name: rows[name].nunique())

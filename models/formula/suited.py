@@ -76,7 +76,7 @@ class SuitedToTable:
                     f"{place}: formula {self.formula!r}: no column {quoted(name)}{near} (of a constant choose another "
                     "name)"
                 )
-        if not columns:
+        if not columns and not self.groups:
             raise FormulaError(
                 f"{place}: formula {self.formula!r} has no column on the right of ~; the columns are {listed(names)}"
             )

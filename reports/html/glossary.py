@@ -60,12 +60,23 @@ def linked(text, explained=None, page=""):
     return _terms(text[: interval.start()], explained, page) + number + _terms(text[interval.end() :], explained, page)
 
 
-def used(texts):
-    """Return the terms that `linked` links in some texts, in order."""
-    explained = set()
+def used(texts, unexplained=()):
+    """Return the terms that `linked` links in some texts, in order, but for names that mean something else there."""
+    explained = {*unexplained}
     for text in texts:
         linked(text, explained)
-    return tuple(term for term in TERMS if term.name in explained)
+    return tuple(term for term in TERMS if term.name in explained - {*unexplained})
+
+
+def names_among(words):
+    """Return the names of terms that are among words, such as columns of a table of the user.
+
+    Examples
+    --------
+    >>> names_among(["loss", "n_images"])
+    ('loss',)
+    """
+    return tuple(term.name for term in TERMS if any(re.fullmatch(term.words, word) for word in words))
 
 
 def _terms(text, explained, page):

@@ -154,11 +154,13 @@ def render(title, parts, document, warned, front=None, *, claims=True):
     itself, entry = software(document["provenance"]["versions"]["bayescaling"], today[:4])
     place_of_terms = APPENDIX if claims else ""
     on_cards = [answer[name] for answer in (front.answers if front else ()) for name in CARD]
+    unexplained = front.unexplained if front else ()
     shared = {
-        "glossary": TERMS if claims else used(on_cards),
+        "glossary": TERMS if claims else used(on_cards, unexplained),
         "title": title, "plural": plural, "warned": list(dict.fromkeys(warned)), "fits": fits,
         "provenance": document["provenance"], "seconds": document["seconds"], "made": today, "itself": itself,
-        "sources": SOURCES, "front": front, "dots": DOTS, "terms": set, "appendix": place_of_terms,
+        "sources": SOURCES, "front": front, "dots": DOTS, "terms": functools.partial(set, unexplained),
+        "appendix": place_of_terms,
         "optimum": document.get("optimum"), "css": _text("page.css"), "script": _text("page.js"),
         "bibtex": base64.b64encode("\n".join([entry, *(one.bibtex for one in SOURCES)]).encode()).decode(),
     }  # fmt: skip

@@ -36,6 +36,8 @@ class Front:
         Rows of the table of published estimates.
     note : str or None
         How far the laws miss their rows, and what follows for the reader.
+    unexplained : tuple of str
+        Names of terms of the glossary that are columns of the user here.
     """
 
     answers: list
@@ -46,6 +48,7 @@ class Front:
     not_quotable: list = field(default_factory=list)
     claims: list = field(default_factory=list)
     note: str | None = None
+    unexplained: tuple = ()
 
     @property
     def grading(self):

@@ -13,6 +13,7 @@ from ....inference.record import origins
 from ....models.laws import as_law
 from ... import results
 from ...cache.stages import Stages
+from ...html.glossary import names_among
 from ...output import judge_chains, prepare, write
 from ...results import fit_entry
 from ..front.page import Front, misfit_note, not_quotable, quotable
@@ -88,6 +89,7 @@ def _front(custom, figures):
         sized=answers[0] if custom.document["optimum"] else None,
         quotable=quotable({"answers": answers}),
         not_quotable=not_quotable({"answers": answers}),
+        unexplained=() if custom.fit.law.kind in PAGES else names_among([*map(str, custom.fit.rows)]),
         note=misfit_note([custom.document["laws"][answers[0]["rests_on"][0]]]),
     )
 

@@ -44,7 +44,7 @@ def first_screen(custom, stage):
     """Answer by the sentences of the fit that may be quoted, and draw the figure of the kind, or else ranks."""
     record = record_of(custom.fit)
     answers = list(record.answers(custom.fit))
-    quoted = [one for one in answers if one.template] or answers[:1]
+    quoted = sorted((one for one in answers if one.template), key=lambda one: not one.facts) or answers[:1]
     custom.document["answers"] = [_card(custom, one, answers) for one in quoted[:MOST]]
     figures = [getattr(plots, f"plot_{name}") for name in (record.figure, "ranks" if record.ranked_by else "") if name]
     return [next(filter(None, map(custom.draw, figures)), None)]
@@ -62,9 +62,11 @@ def _card(custom, one, answers):
         facts = {"sensitivity": ratio([q[MIDDLE], *medians])} | facts
         facts["width"] = width(q if rises else {LOW: -q[HIGH], HIGH: -q[LOW]})
         facts["direction"] = (min(chances), max(chances)) if chances else None
+        facts |= one.facts
     text = one.form(one.value)
     label = printable(one.label)
-    question = as_sentence(label).removesuffix(".") if " " in label else label  # a constant stays a, and is not A
+    named = one.facts or " " not in label  # by the names of the table: a stays a, and is not A
+    question = label if named else as_sentence(label).removesuffix(".")
     sentence = CITED.sub("", one.template).format(x=text, rivals="") or f"{question}: {text}."
     ends = dict.fromkeys(f"{x:.3g}" for x in (min(medians), max(medians))) if medians and None not in medians else {}
     others = [f"other laws: {' to '.join(ends)}"] if ends else []
