@@ -3,6 +3,7 @@
 Every law inherits these classes, and a kind of law those of its own.
 """
 
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..datasets.wording import unknown
 from ..errors import InputError
 from .contrasts import groupings
 
+LEAST_LEVELS = 3  # of a column along which neighbours are alike
 LEAST_PAST = 3  # rows of an item that inform its other rows
 
 
@@ -22,12 +24,16 @@ class Tests:
     * ``tolerance``: the misfit, as a share, from which on a law is reported not to fit; a smaller one is a number.
     * ``share_of``: what residuals are shares of, in words.
     * ``wider``: None, or a law, a quantity of it and the value of that quantity at which it is this one.
+    * ``columns``: columns that the mean depends on; along those of numbers, neighbours are alike.
+    * ``apart``: columns whose values have levels of their own, so that neighbours are sought among rows of one value.
     * ``deviation_test``: the test that shows whether rows share a deviation; "" where `with_effects` tests it itself.
     """
 
     tolerance = 0.01
     share_of = "the loss"
     wider: ClassVar[Any] = None
+    columns: ClassVar[tuple] = ()
+    apart: ClassVar[tuple] = ()
     deviation_test = ""
 
     def check_priors(self, rows, reference):
@@ -41,8 +47,23 @@ class Tests:
         return {}
 
     def orders(self, rows):
-        """Return orders of rows in which neighbours are alike, by the column that they are of; none by default."""
-        return {}
+        """Return orders of rows in which neighbours are alike, by the axis or column of numbers that they are of.
+
+        Rows of one value follow each other along the other columns, those alike in all of them at random.
+        """
+        numbers = {}
+        for name in dict.fromkeys((*self.axes, *self.columns)):
+            with suppress(InputError):
+                numbers[name] = self.numbers_along(rows, name)
+        numbers.pop(self.observed, None)
+        group = rows.groupby([*self.apart]).ngroup() if self.apart else pd.Series(0, rows.index)
+        levels = {name: pd.Series(x, rows.index).groupby(group).nunique().max() for name, x in numbers.items()}
+        chance = np.random.default_rng(0).random(len(rows))
+        return {
+            name: np.lexsort((chance, *(other for other in numbers.values() if other is not x), x, group))
+            for name, x in numbers.items()
+            if levels[name] >= LEAST_LEVELS
+        }
 
     def groupings(self, rows):
         """Return codes of groups of rows that the law ignores, by the column that names them; none by default."""
@@ -139,6 +160,7 @@ class ModelsOnItems(Tests, Grouping):
     """
 
     item: ClassVar[str]
+    apart = ("model",)
     tolerance = 0.05
     left_out_by = "model"
     high_k = "none"

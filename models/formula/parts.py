@@ -29,11 +29,10 @@ class FormulaTests(Tests):
             contrasts[f"means by {name}"] = Contrast.of_means(bins, f"bins of {name}", ordinals(bins, name))
         return informed(contrasts)
 
-    def orders(self, rows):
-        """Return the order of rows along each column, of one value along the others."""
-        names = [name for name in self.columns if rows[name].nunique() > 1]
-        sort = {name: [name, *(other for other in names if other != name)] for name in names}
-        return {name: np.lexsort(rows[by[::-1]].to_numpy(float).T) for name, by in sort.items()}
+    @property
+    def apart(self):
+        """Return the columns of groups whose constants differ."""
+        return tuple(dict.fromkeys(column for levels in self.groups.values() for column in levels))
 
     def groupings(self, rows):
         """Return the codes of the groups that other columns of text name."""
