@@ -47,23 +47,24 @@ class Tests:
         return {}
 
     def orders(self, rows):
-        """Return orders of rows in which neighbours are alike, by the axis or column of numbers that they are of.
+        """Return the setting of each row, a code, and orders of settings in which neighbours are alike, by column.
 
-        Rows of one value follow each other along the other columns, those alike in all of them at random.
+        Rows of one setting have the same numbers in the law's axes and columns. Settings with one value of a column
+        follow each other along the others.
         """
         numbers = {}
         for name in dict.fromkeys((*self.axes, *self.columns)):
             with suppress(InputError):
                 numbers[name] = self.numbers_along(rows, name)
         numbers.pop(self.observed, None)
-        group = rows.groupby([*self.apart]).ngroup() if self.apart else pd.Series(0, rows.index)
-        levels = {name: pd.Series(x, rows.index).groupby(group).nunique().max() for name, x in numbers.items()}
-        chance = np.random.default_rng(0).random(len(rows))
-        return {
-            name: np.lexsort((chance, *(other for other in numbers.values() if other is not x), x, group))
-            for name, x in numbers.items()
-            if levels[name] >= LEAST_LEVELS
-        }
+        group = rows.groupby([*self.apart]).ngroup() if self.apart else np.zeros(len(rows))
+        settings, codes = np.unique(np.column_stack([group, *numbers.values()]), axis=0, return_inverse=True)
+        orders = {}
+        for place, name in enumerate(numbers, start=1):
+            if pd.Series(settings[:, place]).groupby(settings[:, 0]).nunique().max() >= LEAST_LEVELS:
+                others = np.delete(settings, [0, place], axis=1)
+                orders[name] = np.lexsort((*others.T, settings[:, place], settings[:, 0]))
+        return codes, orders
 
     def groupings(self, rows):
         """Return codes of groups of rows that the law ignores, by the column that names them; none by default."""
