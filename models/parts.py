@@ -24,16 +24,12 @@ class Tests:
     * ``tolerance``: the misfit, as a share, from which on a law is reported not to fit; a smaller one is a number.
     * ``share_of``: what residuals are shares of, in words.
     * ``wider``: None, or a law, a quantity of it and the value of that quantity at which it is this one.
-    * ``columns``: columns that the mean depends on; along those of numbers, neighbours are alike.
-    * ``apart``: columns whose values have levels of their own, so that neighbours are sought among rows of one value.
     * ``deviation_test``: the test that shows whether rows share a deviation; "" where `with_effects` tests it itself.
     """
 
     tolerance = 0.01
     share_of = "the loss"
     wider: ClassVar[Any] = None
-    columns: ClassVar[tuple] = ()
-    apart: ClassVar[tuple] = ()
     deviation_test = ""
 
     def check_priors(self, rows, reference):
@@ -53,7 +49,7 @@ class Tests:
         follow each other along the others.
         """
         numbers = {}
-        for name in dict.fromkeys((*self.axes, *self.columns)):
+        for name in dict.fromkeys((*self.axes, *getattr(self, "columns", ()))):
             with suppress(InputError):
                 numbers[name] = self.numbers_along(rows, name)
         numbers.pop(self.observed, None)
@@ -96,6 +92,7 @@ class Grouping:
     """How rows of a law belong together: those alike, those left out together, those ahead.
 
     * ``clusters``: columns whose rows of one value may be alike: sizes of models, runs, papers.
+    * ``apart``: columns whose values have levels of their own: neighbours have one value of each.
     * ``axes``: columns along which rows may be cut, by another name.
     * ``left_out_by``: column whose rows of one value are left out together where groups are left out, such as those of
       a paper; None where units are such groups already.
@@ -106,6 +103,7 @@ class Grouping:
     """
 
     clusters: tuple = ()
+    apart: tuple = ()
     axes: dict = {}  # noqa: RUF012
     left_out_by: str | None = None
     grouped_by: str | None = None

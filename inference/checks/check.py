@@ -133,7 +133,7 @@ def _turns(fit):
     """
     law, rows = fit.law, fit.rows
     codes, orders = law.orders(rows)
-    if len(orders) != 1 or len(law.columns) != 1 or law.apart or law.noise == "binomial":
+    if len(orders) != 1 or [*orders] != [*getattr(law, "columns", ())] or law.apart or law.noise == "binomial":
         return ""
     ((name, order),) = orders.items()
     x, y = (
