@@ -7,6 +7,7 @@ FITS, OFF, NOT = "fits", "off", "does not fit"
 BY_COLUMN = "means by column "  # begins the names of tests of groups that a column names
 NEIGHBOURS = "neighbours by "  # begins the name of the test of the form
 LEAST_SETTINGS = 8  # that this test needs to see another form; see evidence/neighbours.py
+OF_NOISE = ("sigma", "nu_minus_one")  # quantities that the prior may decide
 # Of tables drawn from Chinchilla's law and the coupled one; see tests/benchmarks/false_alarms.py.
 ALARMS = "Of tables drawn from the law itself, about 3% are called misfits"
 REJECTED = "Tests that reject it:"
@@ -37,7 +38,7 @@ def _blind(verdict):
     counts = [test["df"] + 1 for name, test in verdict["tests"].items() if name.startswith(NEIGHBOURS)]
     if not counts or counts[0] >= LEAST_SETTINGS:
         return ""
-    driven = dict.fromkeys(name.removeprefix("share_") for name in verdict["prior_driven"])
+    driven = [name.removeprefix("share_") for name in verdict["prior_driven"] if name not in OF_NOISE]
     decides = f", and the prior decides {' and '.join(driven)}" if driven else ""
     return f", but {counts[0]} settings cannot show that another form is right{decides}"
 

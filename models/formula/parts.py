@@ -42,7 +42,7 @@ class FormulaTests(Tests):
 
         These are a logistic in the column's logarithm and, where the response rises, a power from a ceiling.
         """
-        if self.counts:
+        if self.counts or not self.columns:
             return ()
         left, right, used = str(self.parsed.left), self.parsed.right, {*self.columns, *self.roles}
         column = max(self.columns, key=lambda name: rows[name].nunique())
