@@ -154,10 +154,13 @@ def larger_rows(fit):
     """Return a sentence on how a formula of one column predicts the largest rows from the others, "" of too few."""
     law, rows = fit.law, fit.rows
     _, orders = law.orders(rows)
-    levels = np.unique(rows[[*orders][0]]) if law.kind == "columns" and len(orders) == 1 else ()
+    if law.kind != "columns" or len(orders) != 1:
+        return ""
+    (by,) = orders
+    levels = np.unique(rows[by])
     if len(levels) < LEAST_LEVELS:
         return ""
-    (by,), cutoff = orders, float(levels[-(len(levels) // LEFT_OUT)])
+    cutoff = float(levels[-(len(levels) // LEFT_OUT)])
     with warnings.catch_warnings(action="ignore", category=DiagnosticWarning):
         try:
             scores = rollout(law, rows, by, cutoff, **BRIEF).scores.iloc[0]
@@ -165,8 +168,8 @@ def larger_rows(fit):
             return ""
     fitted, ahead = int(scores["fitted"]), int(scores["predicted"])
     return (
-        f"Fitted to the {fitted} rows with {by} below {shorten_number(cutoff)}, the law predicts the other {ahead}: its "
-        f"90% intervals hold {scores['coverage_90'] * ahead:.0f} of them"
+        f"Fitted to the {fitted} rows with {by} below {shorten_number(cutoff)}, the law predicts the other {ahead}: "
+        f"its 90% intervals hold {scores['coverage_90'] * ahead:.0f} of them"
         f"{', so do not extrapolate with it' if scores['coverage_90_high'] < 0.9 else ''}"
     )
 
