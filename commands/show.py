@@ -138,17 +138,20 @@ def check(
     """Print whether a law fits its rows. Also which law predicts better."""
     from ..inference import storage
     from ..inference.checks.wider_laws import worth_trying
+    from ..inference.comparison.rollout import larger_rows
     from ..reports import results
 
     fit = storage.open(file)
     judged = fit.check()
     others = fit.wider_laws(progress=tables.interactive(json)) if wider and worth_trying(fit) else None
+    ahead = larger_rows(fit)
     if json:
         more = {} if others is None else {"alternatives": list(others), "suggestion": others.suggestion}
         entries = {"verdict": results.verdict_entry(fit), "misfit": judged["tests"]}
-        tables.print_json(entries | {"diagnostics": fit.diagnostics} | more)
+        tables.print_json(entries | {"diagnostics": fit.diagnostics, "larger_rows": ahead or None} | more)
         return
     print(judged)
+    tables.print_sentences([ahead] * bool(ahead))
     if others is not None:
         print(f"\n{others}")
     tables.print_diagnostics(file, fit.diagnostics)

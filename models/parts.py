@@ -3,6 +3,7 @@
 Every law inherits these classes, and a kind of law those of its own.
 """
 
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..datasets.wording import unknown
 from ..errors import InputError
 from .contrasts import groupings
 
+LEAST_LEVELS = 3  # of a column along which neighbours are alike
 LEAST_PAST = 3  # rows of an item that inform its other rows
 
 
@@ -41,8 +43,24 @@ class Tests:
         return {}
 
     def orders(self, rows):
-        """Return orders of rows in which neighbours are alike, by the column that they are of; none by default."""
-        return {}
+        """Return the setting of each row, a code, and orders of settings in which neighbours are alike, by column.
+
+        Rows of one setting have the same numbers in the law's axes and columns. Settings with one value of a column
+        follow each other along the others.
+        """
+        numbers = {}
+        for name in dict.fromkeys((*self.axes, *getattr(self, "columns", ()))):
+            with suppress(InputError):
+                numbers[name] = self.numbers_along(rows, name)
+        numbers.pop(self.observed, None)
+        group = rows.groupby([*self.apart]).ngroup() if self.apart else np.zeros(len(rows))
+        settings, codes = np.unique(np.column_stack([group, *numbers.values()]), axis=0, return_inverse=True)
+        orders = {}
+        for place, name in enumerate(numbers, start=1):
+            if pd.Series(settings[:, place]).groupby(settings[:, 0]).nunique().max() >= LEAST_LEVELS:
+                others = np.delete(settings, [0, place], axis=1)
+                orders[name] = np.lexsort((*others.T, settings[:, place], settings[:, 0]))
+        return codes, orders
 
     def groupings(self, rows):
         """Return codes of groups of rows that the law ignores, by the column that names them; none by default."""
@@ -74,6 +92,7 @@ class Grouping:
     """How rows of a law belong together: those alike, those left out together, those ahead.
 
     * ``clusters``: columns whose rows of one value may be alike: sizes of models, runs, papers.
+    * ``apart``: columns whose values have levels of their own: neighbours have one value of each.
     * ``axes``: columns along which rows may be cut, by another name.
     * ``left_out_by``: column whose rows of one value are left out together where groups are left out, such as those of
       a paper; None where units are such groups already.
@@ -84,6 +103,7 @@ class Grouping:
     """
 
     clusters: tuple = ()
+    apart: tuple = ()
     axes: dict = {}  # noqa: RUF012
     left_out_by: str | None = None
     grouped_by: str | None = None
@@ -139,6 +159,7 @@ class ModelsOnItems(Tests, Grouping):
     """
 
     item: ClassVar[str]
+    apart = ("model",)
     tolerance = 0.05
     left_out_by = "model"
     high_k = "none"

@@ -10,7 +10,7 @@ import pandas as pd
 from ...datasets.columns import SIZES
 from ...datasets.deferred import special
 from ...datasets.printed import Printed, Text
-from ...datasets.wording import p_value
+from ...datasets.wording import p_value, shorten_number
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ..fitted import ANSWERS, VERDICT, Fit, once, results_of
@@ -27,6 +27,7 @@ LEAST_REPLICATES = 50
 ROUNDING = 1e-9  # of an exponent, as a share: replicates that differ by less have no spread
 MOST_ROWS = 5000  # of tables that are drawn from the law
 PRIOR_DRAWS = 1000
+TURNS, NOISES = 0.05, 1999  # p below which a rejected law's response turns, and how many tables of noise tell it
 
 
 def check(fit: Fit) -> Check:
@@ -48,8 +49,9 @@ def check(fit: Fit) -> Check:
         mean over rows as in `law_tests`, None where none has one. ``share_of`` is what it is a share of, and
         ``rejected_by`` has names of tests. ``tests``, by name, are those of `law_tests`, with ``worst_size`` and
         ``worst_where``. Where the table allows it, they include the exponent of the optimal size, by iso-FLOP parabolas
-        and by the frontier. It is compared with the same estimates of tables drawn from the law. ``prior_driven`` has
-        the quantities whose posterior is no more than a fifth narrower than their prior, with the ratio of widths.
+        and by the frontier. It is compared with the same estimates of tables drawn from the law. ``turns`` says where
+        the response turns, of a law of one column that is rejected. ``prior_driven`` has the quantities whose posterior
+        is no more than a fifth narrower than their prior, with the ratio of widths.
 
     Examples
     --------
@@ -79,6 +81,7 @@ def _checked(fit):
         "share_of": law.share_of,
         "rejected_by": rejected,
         "tests": tests,
+        "turns": _turns(fit) if rejected else "",
         "prior_driven": _decided_by_prior(fit),
     }
 
@@ -121,6 +124,43 @@ def _decided_by_prior(fit):
     table = prior_driven(fit, draws=PRIOR_DRAWS).set_index("coefficient")
     ratios = table.loc[table["prior_driven"] & np.isfinite(table["ratio"]), "ratio"]
     return {name: float(ratio) for name, ratio in ratios.items() if name.partition("[")[0] in names}
+
+
+def _turns(fit):
+    """Return where the response turns along the one column of a law, in words, "" where it may only rise or fall.
+
+    Of medians of three neighbours, the longest way back is compared with the way back of as many values of noise alone.
+    """
+    law, rows = fit.law, fit.rows
+    codes, orders = law.orders(rows)
+    if len(orders) != 1 or [*orders] != [*getattr(law, "columns", ())] or law.apart or law.noise == "binomial":
+        return ""
+    ((name, order),) = orders.items()
+    x, y = (
+        (np.bincount(codes, of) / np.bincount(codes))[order]
+        for of in (rows[name], law.on_scale(rows[law.observed].to_numpy(float)))
+    )
+    y = y if (rises := np.corrcoef(np.arange(len(y)), np.argsort(np.argsort(y)))[0, 1] > 0) else -y
+    of_noise = np.random.default_rng(0).standard_normal((NOISES, len(y)))
+    if np.mean(_way_back(of_noise)[0] >= _way_back(y)[0]) >= TURNS:
+        return ""
+    end = int(_way_back(y)[1])
+    begin = int(y[: end + 1].argmax())
+    end = begin + int(y[begin : end + 2].argmin())
+    on, back = ("rises", "falls") if rises else ("falls", "rises")
+    until = [f"{name} = {shorten_number(x[place])}" for place in (begin, end)]
+    parts = [f"{on} until {until[0]}"] if begin else []
+    parts += [f"{back} until {until[1]}", f"{on}{' again' if begin else ''}"] if end < len(x) - 1 else [back]
+    return f"no power law holds: {law.observed} {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}"
+
+
+def _way_back(y):
+    """Return the longest way down among values, (..., value), in units of their scatter, and where it ends."""
+    padded = np.pad(y, [(0, 0)] * (y.ndim - 1) + [(1, 1)], mode="edge")
+    middle = np.median([padded[..., :-2], y, padded[..., 2:]], axis=0)
+    down = np.maximum.accumulate(middle, axis=-1) - middle
+    apart = y[..., 1:-1] - (y[..., :-2] + y[..., 2:]) / 2
+    return down.max(-1) / np.maximum(np.median(np.abs(apart), axis=-1), np.finfo(float).tiny), down.argmax(-1)
 
 
 # Estimators that need no law ------------------------------------------------------------------------------------------

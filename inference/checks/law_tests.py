@@ -21,7 +21,7 @@ from ..comparison.importance import importance_sampling, left_out_cdf
 from ..densities import is_held
 from ..fitted import WEIGHTED, Fit, once, results_of
 from .uniformity import RANKS, least_tail, p_uniform
-from .verdict import BY_COLUMN
+from .verdict import BY_COLUMN, NEIGHBOURS
 
 MISFIT = 0.01  # our choice: below it a law does not fit
 DRAWS_USED = 400
@@ -29,7 +29,8 @@ FEW_DRAWS = 100  # of tables with more than `LARGE` values under `DRAWS_USED` dr
 LARGE = 10_000_000  # 25,000 rows
 MOST_VALUES = 500_000  # of rows under draws whose LOO-PIT is computed: beyond, from some of the draws
 NEAREST = 1e-300
-PERMUTATIONS = 4999
+PERMUTATIONS, FEWEST = 4999, 199  # of settings; fewer of more than 4,000
+AT_ONCE = 1_000_000  # residuals in random orders held in memory together
 NOISE = "loo_pit"  # the test of the noise alone
 NOWHERE = {"worst_size": np.nan, "worst_where": ""}  # of a test that is of all rows at once
 
@@ -71,8 +72,9 @@ def law_tests(fit: Fit) -> pd.DataFrame:
             Means of the groups that a column of the table names and the law does not use (`groupings`). The result is
             that of the column where p is least; p is multiplied by the number of such columns.
         ``neighbours by ...``
-            Products of mean residuals of rows that follow each other along a column, against random orders: whether the
-            form is another. Of the column where p is least, as before. It sees nothing in fewer than eight rows.
+            Products of mean residuals of settings that follow each other along a column, against random orders: whether
+            the form is another. Of the column where they are largest, as in each of the random orders. It sees nothing
+            in fewer than eight settings.
         ``loo_pit``
             Uniformity of ``F(y_i)`` under draws that did not see the row, by importance sampling. Where rows of a run
             share an effect, F is conditional on the other rows, and the values depend on each other a little. Not for
@@ -96,20 +98,22 @@ def law_tests(fit: Fit) -> pd.DataFrame:
         )
         for name, codes in law.groupings(rows).items()
     }
-    orders = {name: _Neighbours(name, order) for name, order in law.orders(rows).items()}
+    settings, orders = law.orders(rows)
+    along = [_Neighbours(settings, orders)] if orders else []
     used = DRAWS_USED if DRAWS_USED * len(rows) <= LARGE else FEW_DRAWS
     stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / used)))
     for some in _draws_at_a_time(draws.real_line().isel(draw=slice(None, None, stride)), len(rows)):
         part = draws.from_real_line(some)
         z = special.ndtri(np.clip(part.cdf().transpose(*DRAWS, ...).values, NEAREST, 1 - 1e-16))
         sigma = part.relative_scatter()
-        for test in (*tests.values(), *groups.values(), *orders.values()):
+        for test in (*tests.values(), *groups.values(), *along):
             test.see(part, z, sigma)
     results = {name: test.entry() for name, test in tests.items()}
-    for prefix, entries in ("", _entries(groups)), ("neighbours by ", _entries(orders)):
-        if entries:
-            worst, entry = min(entries.items(), key=lambda pair: pair[1]["p"])
-            results[prefix + worst] = _of_several(entry, len(entries))
+    if groups:
+        entries = {name: test.entry() for name, test in groups.items()}
+        worst, entry = min(entries.items(), key=lambda pair: pair[1]["p"])
+        results[worst] = _of_several(entry, len(entries))
+    results |= {NEIGHBOURS + test.along: entry for test in along for entry in [test.entry()]}
     if law.unit_is_row:
         results[NOISE] = _pit(fit)
     table = pd.DataFrame.from_dict(results, orient="index").rename_axis("test")
@@ -207,33 +211,47 @@ class _Directions(_Test):
 
 
 class _Neighbours(_Test):
-    """Whether rows that follow each other along a column miss the law alike, as they do where its form is another."""
+    """Whether settings that follow each other along a column miss the law alike, as where its form is another."""
 
-    def __init__(self, name, order):
+    def __init__(self, settings, orders):
         super().__init__()
-        self.order, self.df, self.total, self.scatter = order, len(order) - 1, 0.0, 0.0
-        self.what = f"products of residuals of neighbours along {name}, against {PERMUTATIONS:,} random orders"
+        self.settings, self.orders, self.total, self.scatter = settings, orders, 0.0, 0.0
 
     def see(self, draws, z, sigma):
-        self.total, self.scatter = (
-            self.total + z.sum((0, 1)),
-            self.scatter + np.broadcast_to(sigma, z.shape).sum((0, 1)),
-        )
+        self.total = self.total + z.sum((0, 1))
+        self.scatter = self.scatter + np.broadcast_to(sigma, z.shape).sum((0, 1))
         self.draws += z.shape[0] * z.shape[1]
 
     def entry(self):
-        """Return the row of the test."""
-        z = self.total[self.order] / self.draws
-        statistic, rng = float(z[1:] @ z[:-1]), np.random.default_rng(0)
-        orders = rng.permuted(np.tile(z, (PERMUTATIONS, 1)), axis=1)
-        random = np.einsum("ij,ij->i", orders[:, 1:], orders[:, :-1])
-        p = (1 + np.count_nonzero(random >= statistic)) / (1 + PERMUTATIONS)
-        size = np.sqrt(max(0.0, statistic / self.df)) * (self.scatter / self.draws).mean()
-        return {"statistic": statistic, "df": self.df, "p": float(p), "size": float(size), **NOWHERE, "what": self.what}
+        """Return the row of the test; `along` is then the column."""
+        counts = np.bincount(self.settings)
+        residuals = np.bincount(self.settings, self.total / self.draws) / np.sqrt(counts)
+        self.along, statistic, p, count = neighbours(residuals, self.orders)
+        df = len(residuals) - 1
+        size = np.sqrt(max(0.0, statistic / df)) * (self.scatter / self.draws / np.sqrt(counts[self.settings])).mean()
+        largest = f", the largest of {len(self.orders)} columns" if len(self.orders) > 1 else ""
+        what = f"products of residuals of neighbours along {self.along}{largest}, against {count:,} random orders"
+        return {"statistic": statistic, "df": df, "p": p, "size": float(size), **NOWHERE, "what": what}
 
 
-def _entries(tests):
-    return {name: test.entry() for name, test in tests.items()}
+def neighbours(residuals, orders):
+    """Test the products of residuals, (setting,), that follow each other in orders, by name, against random orders.
+
+    Returns the name of the order in which their sum is largest, the sum, the share of random orders in which the
+    largest is at least that, and how many these are.
+    """
+
+    def sums(values):
+        products = (values[..., order[1:]] * values[..., order[:-1]] for order in orders.values())
+        return np.stack([x.sum(-1) for x in products])
+
+    observed, rng, length = sums(residuals), np.random.default_rng(0), len(residuals)
+    count = int(np.clip(2 * LARGE // length, FEWEST, PERMUTATIONS))
+    at_once, reached = max(1, AT_ONCE // length), 0
+    for start in range(0, count, at_once):
+        random = rng.permuted(np.tile(residuals, (min(at_once, count - start), 1)), axis=1)
+        reached += np.count_nonzero(sums(random).max(0) >= observed.max())
+    return [*orders][observed.argmax()], float(observed.max()), (1 + reached) / (1 + count), count
 
 
 def _of_several(entry, count):

@@ -5,7 +5,7 @@ from ..intervals import name_quantiles
 from ..quoted import quote_draws
 from ..words import plain
 from .chains import PARETO_K_LIMIT
-from .verdict import ALARMS, BY_COLUMN, verdict_of, verdict_sentence
+from .verdict import ALARMS, BY_COLUMN, FITS, verdict_of, verdict_sentence
 
 EXPONENT = "exponent_parameters"
 ERROR_OF_SIZE = 2.0  # Nats of a size at which Pareto k is above 0.7: our choice; it was 0.1 to 1.5 on public tables.
@@ -48,6 +48,10 @@ def suggestion(fit, others):
         f"groups that {name.removeprefix(BY_COLUMN)!r} names differ: choose among them with where" for name in columns
     ]
     better = [entry for entry in others if _is_better(*gain(entry))]
+    if verdict_of(fit).get("turns"):
+        better = [entry for entry in better if entry["verdict"]["verdict"] == FITS]
+        if others and not better:
+            return "; ".join([*apart, "no neighbour of the formula fits the rows either"])
     if not better:
         return "; ".join([*apart, *([_none_better(others)] if others else [])])
     best = better[0]

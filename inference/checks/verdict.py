@@ -5,6 +5,9 @@ from ..fitted import VERDICT, results_of
 
 FITS, OFF, NOT = "fits", "off", "does not fit"
 BY_COLUMN = "means by column "  # begins the names of tests of groups that a column names
+NEIGHBOURS = "neighbours by "  # begins the name of the test of the form
+LEAST_SETTINGS = 8  # that this test needs to see another form; see evidence/neighbours.py
+OF_NOISE = ("sigma", "nu_minus_one")  # quantities that the prior may decide
 # Of tables drawn from Chinchilla's law and the coupled one; see tests/benchmarks/false_alarms.py.
 ALARMS = "Of tables drawn from the law itself, about 3% are called misfits"
 REJECTED = "Tests that reject it:"
@@ -19,15 +22,25 @@ def verdict_sentence(verdict):
     """Return one line for a person: the result of `Fit.check` in words and numbers."""
     tests = verdict["tests"]
     if verdict["verdict"] == FITS:
-        return (
-            f"the law fits its rows: no test rejects it (the least of {len(tests)} tests has {p_value(verdict['p'])})"
-        )
+        least = f"the least of {len(tests)} tests has {p_value(verdict['p'])}"
+        return f"the law fits its rows: no test rejects it ({least}){_blind(verdict)}"
     by = ", ".join(f"{name} {p_value(tests[name]['p'])}" for name in verdict["rejected_by"])
     if verdict["size"] is None:
         return f"the law's noise or exponent is not that of the rows ({by})"
     size = f"by {percent(verdict['size'])} of {verdict['share_of']} on average{_worst(verdict)}"
     misses = "does not fit its rows: it misses them" if verdict["verdict"] == NOT else "misses its rows"
-    return f"the law {misses} {size}. {REJECTED} {by}. {ALARMS}"
+    turns = verdict.get("turns")
+    return f"the law {misses} {size}. {REJECTED} {by}. {f'{turns[0].upper()}{turns[1:]}. ' if turns else ''}{ALARMS}"
+
+
+def _blind(verdict):
+    """Return what few settings of the rows do not tell: whether another form is right, and what the prior decides."""
+    counts = [test["df"] + 1 for name, test in verdict["tests"].items() if name.startswith(NEIGHBOURS)]
+    if not counts or counts[0] >= LEAST_SETTINGS:
+        return ""
+    driven = [name.removeprefix("share_") for name in verdict["prior_driven"] if name not in OF_NOISE]
+    decides = f", and the prior decides {' and '.join(driven)}" if driven else ""
+    return f", but {counts[0]} settings cannot show that another form is right{decides}"
 
 
 def _worst(verdict):

@@ -116,7 +116,7 @@ class Curve(MemberLaw):
 
     tolerance = 0.005
     axes = {"clock": "clock"}  # noqa: RUF012
-    clusters = ("run",)
+    apart = clusters = ("run",)
     left_out_by = "run"
     name: ClassVar[str] = "curve"
     kind: ClassVar[str] = "curves"

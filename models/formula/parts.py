@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from ...datasets.formula_nodes import BinaryOperation, Name, replace_names, spell
 from ..contrasts import Contrast, groupings, informed, ordinals
 from ..parts import Grouping, Tests
@@ -29,11 +27,10 @@ class FormulaTests(Tests):
             contrasts[f"means by {name}"] = Contrast.of_means(bins, f"bins of {name}", ordinals(bins, name))
         return informed(contrasts)
 
-    def orders(self, rows):
-        """Return the order of rows along each column, of one value along the others."""
-        names = [name for name in self.columns if rows[name].nunique() > 1]
-        sort = {name: [name, *(other for other in names if other != name)] for name in names}
-        return {name: np.lexsort(rows[by[::-1]].to_numpy(float).T) for name, by in sort.items()}
+    @property
+    def apart(self):
+        """Return the columns of groups whose constants differ."""
+        return tuple(dict.fromkeys(column for levels in self.groups.values() for column in levels))
 
     def groupings(self, rows):
         """Return the codes of the groups that other columns of text name."""
@@ -41,25 +38,28 @@ class FormulaTests(Tests):
         return groupings(rows, used)
 
     def wider_laws(self, rows):
-        """Return neighbours of the formula: with a floor, an offset or a break, and a curve between two levels."""
+        """Return neighbours of the formula: with a floor, a break or an offset; of one column, curves between levels.
+
+        These are a logistic in the column's logarithm and, where the response rises, a power from a ceiling.
+        """
         if self.counts or not self.columns:
             return ()
         left, right, used = str(self.parsed.left), self.parsed.right, {*self.columns, *self.roles}
         column = max(self.columns, key=lambda name: rows[name].nunique())
-        x, positive = spell(column), (rows[column] > 0).all()
-        new = {name: _unused(name, used) for name in ("E", "x0", "d1", "f1", "c1", "low", "high", "mid", "b")}
-        offset = replace_names(
-            right, lambda name: BinaryOperation("+", name, Name(new["x0"])) if name.name == column else name
-        )
-        forms = []
-        if not any(role.terms and role.terms[0].is_bare for role in self.roles.values()):
-            forms.append(f"{right} + {new['E']}")
-        if positive:
-            steeper = "(1 + ({x} / {d1})**(1 / {f1}))**(-{c1} * {f1})".format(x=x, **new)
-            forms.append(f"({right}) * {steeper}")
-            forms.append("{low} + {high} / (1 + ({mid} / {x})**{b})".format(x=x, **new))
-            forms.append("{low} + {high} / (1 + ({x} / {mid})**{b})".format(x=x, **new))
-            forms.append(str(offset))
+        new = {name: _unused(name, used) for name in ("E", "x0", "d1", "f1", "c1", "low", "high", "mid", "b", "top")}
+        moved = BinaryOperation("+", Name(column), Name(new["x0"]))
+        offset = str(replace_names(right, lambda name: moved if name.name == column else name))
+        rises = rows[column].corr(rows[self.observed], method="spearman") > 0
+        is_floored = any(role.terms and role.terms[0].is_bare for role in self.roles.values())
+        floors = [] if is_floored else ["{right} + {E}"]
+        curves = ["{low} + {high} / (1 + ({x} / {mid})**{b})"]
+        if rises:
+            curves = ["{low} + {high} / (1 + ({mid} / {x})**{b})", *["{top} - {high} * {x}**-{b}"] * (not is_floored)]
+        curves = curves if len(self.columns) == 1 and not self.apart else []
+        breaks = ["({right}) * (1 + ({x} / {d1})**(1 / {f1}))**(-{c1} * {f1})"]
+        forms = [*(curves + floors + breaks if rises else floors + breaks + curves), "{offset}"]
+        forms = forms if (rows[column] > 0).all() else floors
+        forms = [form.format(x=spell(column), right=right, offset=offset, **new) for form in forms]
         options = {"columns": (), "signs": {}, "levels": (), "tails": "", "priors": {}}
         return tuple(replace(self, formula=f"{left} ~ {form}", **options) for form in forms)
 

@@ -99,6 +99,7 @@ class Lengths(MemberLaw):
     name: ClassVar[str] = "lengths"
     kind: ClassVar[str] = "counts"
     unit: ClassVar[str] = "run"
+    apart = ("run",)
     observed: ClassVar[str] = "correct"
     effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99,))
     scale: ClassVar[str] = "correct"  # type: ignore[misc]

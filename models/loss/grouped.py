@@ -138,6 +138,8 @@ class Grouped(Law):
     repeated_size = property(lambda self: self.law.repeated_size)
     grouped_by = property(lambda self: self.by)
     axes = property(lambda self: self.law.axes)
+    columns = property(lambda self: self.law.columns)
+    apart = property(lambda self: (self.by,))
     left_out_by = property(lambda self: self.law.left_out_by)
     clusters = property(lambda self: (*self.law.clusters, self.by))
     numbers_along = property(lambda self: self.law.numbers_along)

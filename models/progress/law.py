@@ -120,6 +120,7 @@ class Progress(Law):
 
     tolerance = 0.05
     deviation_test = "means by paper"
+    apart = ("benchmark",)
     clusters = ("paper_id",)
     axes = {"date": "year"}  # noqa: RUF012
     left_out_by = "paper_id"

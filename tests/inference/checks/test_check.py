@@ -1,6 +1,7 @@
 """Whether a law fits, its misfit, and which law does: simulated tables whose law is known."""
 
 import json
+import re
 
 import bayescaling as bs
 import numpy as np
@@ -25,7 +26,7 @@ def test_the_built_in_runs_are_off_by_a_little_and_coupled_terms_are_nearer(fit_
     There the coupled law gains 26.5 (10.3) nats. Its exponent is .531, that of the default law .543.
     """
     assert judged["verdict"] == "off" and 0.001 < judged["size"] < 0.006
-    assert set(judged["rejected_by"]) == {"score", "slopes by compute"}
+    assert set(judged["rejected_by"]) == {"score", "slopes by compute", "neighbours by tokens"}
     assert verdict_sentence(judged).startswith("the law misses its rows by 0.")
     assert worth_trying(fit_default)
     laws = fit_default.wider_laws()
@@ -120,6 +121,40 @@ def test_a_verdict_of_an_earlier_version_is_written_without_the_worst_bin(judged
     }
     earlier = judged | {"tests": tests}
     assert "on average. Tests that reject it: " in verdict_sentence(earlier)
+
+
+@pytest.mark.parametrize(
+    ("bend", "words"),
+    [
+        (
+            lambda t: 1.5 * np.exp(-((t - 6) ** 2)),
+            "cost falls until steps = .*, rises until steps = .* and falls again",
+        ),
+        (lambda t: 0.1 * (t - 6) ** 2, "cost falls until steps = .* and rises"),
+        (lambda t: -2 * np.maximum(0, t - 7), ""),
+    ],
+)
+def test_a_curve_that_turns_is_told_where(bend, words, quiet):
+    rng, steps = np.random.default_rng(2), np.geomspace(10, 1e5, 24)
+    cost = steps**-0.2 * np.exp(bend(np.log(steps)) + 0.03 * rng.standard_normal(24))
+    check = bs.fit("cost ~ E + A * steps**-a", pd.DataFrame({"steps": steps, "cost": cost}), **SHORT).check()
+    assert check["verdict"] == "does not fit" and re.fullmatch(
+        "no power law holds: " + words if words else "", check["turns"]
+    )
+    assert ("No power law holds: cost" in verdict_sentence(check)) is bool(words)
+    if words:
+        turns = [float(x) for x in re.findall("= (\\S+[0-9])", check["turns"])]
+        true = np.exp(6)
+        assert min(abs(np.log(x / true)) for x in turns) < 1.2, "the peak of a bump, the bottom of a parabola"
+
+
+def test_five_rows_cannot_show_that_another_form_is_right(quiet):
+    steps, rng = np.geomspace(10, 1e3, 5), np.random.default_rng(1)
+    table = pd.DataFrame({"steps": steps, "cost": steps**-0.3 * np.exp(0.05 * rng.standard_normal(5))})
+    sentence = verdict_sentence(bs.fit("cost ~ E + A * steps**-a", table, **SHORT).check())
+    assert sentence.startswith("the law fits its rows") and "5 settings cannot show that another form" in sentence
+    sharp = bs.laws.Formula("cost ~ E + A * steps**-a", priors={"a": "LogNormal(-1.2, 0.01)"})
+    assert "and the prior decides a" in verdict_sentence(bs.fit(sharp, table, **SHORT).check())
 
 
 def test_what_the_prior_decides_is_named(runs, quiet):

@@ -1,7 +1,10 @@
+import itertools
+
 import bayescaling as bs
 import numpy as np
+import pandas as pd
 import pytest
-from bayescaling.inference.checks.law_tests import loo_pit
+from bayescaling.inference.checks.law_tests import loo_pit, neighbours
 from bayescaling.models.loss.budget import compute_bins
 from bayescaling.models.progress.draws import ProgressDraws
 from scipy import stats
@@ -37,6 +40,8 @@ def test_a_law_that_is_true_fits(fitter, simulated, quiet):
         values = np.array([table.loc[test, "p"] for table in ps])
         assert values.min() > 0.003, test
         assert np.median(values) > 0.1, test
+    along = [table.loc[[name.startswith("neighbours by ") for name in table.index], "p"].item() for table in ps]
+    assert min(along) > 0.003 and np.median(along) > 0.1
 
 
 def test_the_score_has_nothing_of_the_laws_own_directions(fit_default):
@@ -54,6 +59,56 @@ def test_the_score_has_nothing_of_the_laws_own_directions(fit_default):
         by_hand[q.name] = (np.log(up.mean()) - np.log(down.mean())) / 0.0002
         np.testing.assert_allclose(slopes[q.name], by_hand[q.name], rtol=1e-5, atol=1e-9)
     assert set(slopes) == {*by_hand, "kappa"}
+
+
+def test_the_p_of_neighbours_is_the_share_of_all_orders():
+    residuals = np.array([1.2, 0.7, -0.4, -1.1, -0.6, 0.9])
+    orders = {"n": np.arange(6), "d": np.array([0, 3, 1, 4, 2, 5])}
+
+    def largest(values):
+        return max(values[order[1:]] @ values[order[:-1]] for order in orders.values())
+
+    every = [largest(np.array(values)) for values in itertools.permutations(residuals)]
+    name, statistic, p, _ = neighbours(residuals, orders)
+    assert name == "n" and statistic == pytest.approx(residuals[1:] @ residuals[:-1])
+    assert p == pytest.approx(np.mean(np.array(every) >= statistic - 1e-12), abs=0.02)
+
+
+def test_rows_of_one_setting_that_are_alike_are_no_sign_of_another_form():
+    """Of 300 tables of twelve sizes with five seeds that share most of their deviation, 5% have p below 0.05."""
+    rng, sizes = np.random.default_rng(0), np.repeat(np.geomspace(1e6, 1e9, 12), 5)
+    law = bs.laws.Formula("y ~ A * n**-a", columns=("n",))
+    codes, orders = law.orders(pd.DataFrame({"n": rng.permutation(sizes)}))
+    assert np.bincount(codes).tolist() == [5] * 12 and list(orders) == ["n"]
+    ps = []
+    for _ in range(300):
+        residuals = rng.standard_normal(12)[codes] + 0.3 * rng.standard_normal(60)
+        ps.append(neighbours(np.bincount(codes, residuals), orders)[2])
+    assert stats.binomtest(int(np.sum(np.array(ps) < 0.05)), 300, 0.05).pvalue > 0.001
+
+
+def test_neighbours_are_sought_along_what_each_law_names(runs, evaluations):
+    codes, orders = bs.laws.Chinchilla().orders(runs)
+    assert list(orders) == ["compute", "parameters", "tokens"]
+    settings = runs.assign(code=codes).drop_duplicates("code").set_index("code").sort_index()
+    for name in ("parameters", "tokens"):
+        assert settings[name].iloc[orders[name]].is_monotonic_increasing
+    _, orders = bs.laws.Progress(7).orders(evaluations)
+    assert {"date", "parameters", "dataset_tokens"} <= {*orders} and "perplexity" not in orders
+    rows = pd.DataFrame({"model": list("aabb") * 3, "year": [1.0, 1, 2, 2] * 3, "minutes": np.arange(1.0, 13)})
+    codes, orders = bs.laws.Horizons().orders(rows.assign(successes=0))
+    assert list(orders) == ["time"], "a model has one date and a level of its own"
+    models = rows["model"].iloc[np.argsort(codes)[orders["time"]]].to_numpy()
+    assert (models[1:] != models[:-1]).sum() == 1
+
+
+def test_a_law_of_runs_whose_losses_bend_along_tokens_is_rejected_by_neighbours(fitter, runs, simulated, quiet):
+    bent = simulated(4)
+    decades = np.log10(runs["tokens"] / runs["tokens"].median())
+    bent = bent.assign(loss=bent["loss"] * np.exp(0.02 * np.cos(4 * decades)))
+    table = fitter.fit(bent, seed=1, draws=300, tune=400, chains=2, least_ess=0).law_tests()
+    (name,) = [name for name in table.index if name.startswith("neighbours by ")]
+    assert table.loc[name, "p"] < 0.001 and 0.005 < table.loc[name, "size"] < 0.02
 
 
 def test_bins_of_compute():

@@ -1,7 +1,11 @@
+import re
+
 import bayescaling as bs
 import numpy as np
+import pandas as pd
 import pytest
 from bayescaling.inference.comparison import rollout as rolling
+from bayescaling.inference.comparison.rollout import larger_rows
 from bayescaling.inference.comparison.scoring import binomial_interval, crps
 from scipy import stats
 
@@ -227,3 +231,22 @@ def test_runs_of_which_nothing_was_seen_have_no_counts_foretold(lengths_counts):
     table = lengths_counts.assign(order=lengths_counts["run"].factorize()[0])
     with pytest.raises(bs.InputError, match="has no row below order 3, so that nothing predicts its rows"):
         bs.rollout(bs.laws.Lengths(seeds=False), table, "order", 3)
+
+
+@pytest.mark.parametrize(("more", "held"), [(0.0, True), (1.2, False)])
+def test_a_formula_predicts_the_largest_rows_of_its_form_and_not_those_beyond_a_break(more, held):
+    rng, n = np.random.default_rng(1), np.geomspace(1e3, 1e6, 16)
+    y = (0.1 + 5 * n**-0.3) * (1 + (n / 1.5e5) ** 4) ** (-more / 4) * np.exp(0.01 * rng.standard_normal(16))
+    sentence = larger_rows(bs.fit("y ~ E + A * n**-a", pd.DataFrame({"n": n, "y": y}), seed=1, **SHORT))
+    assert sentence.startswith("Fitted to the 12 rows with n below ")
+    count = int(re.search(r"hold (\d) of them", sentence)[1])
+    assert (count >= 3 and "do not" not in sentence) if held else (count <= 1 and "do not extrapolate" in sentence)
+    few = bs.fit("y ~ E + A * n**-a", pd.DataFrame({"n": n[:11], "y": y[:11]}), seed=1, **SHORT)
+    assert larger_rows(few) == ""
+
+
+def test_a_rollout_of_a_formula_is_on_the_scale_of_its_noise():
+    n = np.geomspace(1e3, 1e6, 12)
+    y = (0.1 + 5 * n**-0.3) * np.exp(0.01 * np.random.default_rng(1).standard_normal(12))
+    scores = bs.rollout("y ~ E + A * n**-a", pd.DataFrame({"n": n, "y": y}), "n", 1e5, **SHORT).scores
+    assert scores.attrs["scale"] == "log_response" and abs(scores["bias"].iloc[0]) < 0.05

@@ -168,3 +168,26 @@ def test_neighbours_of_a_wrong_form_predict_better_and_are_named():
     best = fit.wider_laws()[0]
     assert best["elpd_diff"] > 4
     assert "~" in best["law"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "response", "better"),
+    [
+        ("hits ~ A * shots**a", lambda x: 0.1 + 0.8 / (1 + (3e7 / x) ** 1.5), "low + high / (1 + (mid / shots)**b)"),
+        ("hits ~ A * shots**a", lambda x: 0.9 - 30 * x**-0.25, "top - high * shots**-b"),
+        ("hits ~ A * shots**-a", lambda x: 0.4 + 400 * x**-0.4, "A * shots**-a + E"),
+        (
+            "hits ~ E + A * shots**-a",
+            lambda x: 0.1 + 0.8 / (1 + (x / 3e7) ** 1.2),
+            "low + high / (1 + (shots / mid)**b)",
+        ),
+        ("hits ~ E + A * shots**-a", lambda x: 0.1 + 9e4 * (x + 1e7) ** -0.7, "E + A * (shots + x0)**-a"),
+    ],
+)
+def test_the_form_of_a_table_is_named_among_the_neighbours_of_another(formula, response, better):
+    y = response(SIZES) * np.exp(0.01 * np.random.default_rng(5).standard_normal(len(SIZES)))
+    fit = bs.fit(formula, pd.DataFrame({"shots": SIZES, "hits": y}), **SHORT)
+    assert fit.check()["verdict"] != "fits"
+    others = fit.wider_laws()
+    assert f"hits ~ {better}" in [entry["law"] for entry in others if entry["elpd_diff"] > others[0]["elpd_diff"] - 4]
+    assert bs.fit(others[0]["law"], pd.DataFrame({"shots": SIZES, "hits": y}), **SHORT).check()["verdict"] == "fits"
