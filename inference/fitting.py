@@ -53,8 +53,8 @@ def fit(
         law is the default: it predicts runs beyond the fitted ones better than Chinchilla's law. It does so in
         rollouts of ten public tables, for all of their six sources.
     table : DataFrame, path, str or mapping
-        Required. Of the law's kind, from `load` or `read`. A file, the name of a built-in table, another frame or a dict
-        of columns is read without options.
+        Required. Of the law's kind, from `load` or `read`. A file, the name of a built-in table, another frame or a
+        dict of columns is read without options.
     priors : mapping of str to str or distribution, optional
         Replace priors of the law by name: text such as ``"LogNormal(-1, 0.5)"``, or a distribution of PyMC or PreliZ.
     seed : int
