@@ -14,6 +14,7 @@ from ...datasets import fractional_years
 from ...datasets.deferred import special
 from ...datasets.printed import Printed, Text, drawn_by
 from ...datasets.progress_messages import counted
+from ...datasets.reader import as_table
 from ...datasets.wording import quoted, shorten_number
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import DRAWS
@@ -129,6 +130,7 @@ def rollout(
     law = as_law(law)
     check_options(seed, sampler, settings)
     check_beyond(beyond)
+    table = as_table(table, law.kind, law.needed)
     whole = law.suited(table)
     rows = whole.rows(table)
     values = law.numbers_along(rows, by)
