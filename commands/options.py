@@ -70,8 +70,8 @@ class Reading:
     unit: Annotated[
         list[str] | None,
         _reading(
-            help="Unit of a column: parameters=1e9, tokens=1e12, training_flop=1e21, loss=bits, loss=bits-per-byte or "
-            "loss=other, in units of its median. Repeatable.",
+            help="Unit of a column: parameters=1e9, tokens=1e12, training_flop=1e21, loss=bits or "
+            "loss=bits-per-byte. Repeatable.",
             metavar="NAME=UNIT",
         ),
     ] = None

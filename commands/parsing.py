@@ -3,6 +3,7 @@
 import functools
 import json
 import warnings
+from contextlib import suppress
 from functools import partial
 from glob import glob
 from pathlib import Path
@@ -228,14 +229,10 @@ def table_for(law, data, fitting, needed=()):
     Columns that are `needed` are read in addition to those of the law.
     """
     from ..datasets import KINDS
-    from ..datasets.columns import recognise
-    from ..datasets.units import split_header
 
     kind, asked = KINDS[law.kind], _reader_options(fitting)
     if data is None:
         _refuse_columns(asked, kind.built_in, "; name a file with --data")
-    if "floor" in law.options and not recognise(split_header(asked["columns"].get("loss", "loss"))[0]):
-        asked["unit"] = {"loss": "other"} | asked["unit"]  # a power law is of any positive quantity
     runs = ("run",) if getattr(law, "effects_of", None) == "run" else ()
     columns = tuple(dict.fromkeys((*law.needed, *needed, *runs)))
     return _read(kind, law.usual_table() if data is None else data, asked, columns)
@@ -263,7 +260,10 @@ def table_of_no_law(data, fitting, out=None):
         return coupled()
     found = {*KINDS["runs"].numbers(table.columns, asked["columns"]).values()}
     if len(found & {"parameters", "tokens", "training_flop"}) > 1 and "loss" in found and not proposals[0].published:
-        return coupled()
+        law, runs = coupled()
+        with suppress(InputError):
+            law.rows(runs)
+            return law, runs
     if out:
         check_writable(out)
     for note in notes:

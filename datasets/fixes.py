@@ -22,16 +22,19 @@ class Fix:
     ignore: tuple = ()
     others: dict = field(default_factory=dict)
     law: dict = field(default_factory=dict)
+    formula: str = ""  # of a table that is none of runs, in place of all else
 
     def __add__(self, other):
         ignore = tuple(dict.fromkeys((*self.ignore, *other.ignore)))
         columns, unit, others = self.columns | other.columns, self.unit | other.unit, self.others | other.others
-        return Fix(columns, unit, ignore, others, self.law | other.law)
+        return Fix(columns, unit, ignore, others, self.law | other.law, self.formula or other.formula)
 
     def __bool__(self):
-        return bool(self.columns or self.unit or self.ignore or self.others or self.law)
+        return bool(self.columns or self.unit or self.ignore or self.others or self.law or self.formula)
 
     def __str__(self):
+        if self.formula:
+            return f"fit '{self.formula}'"
         return f"{', '.join(self.in_a_script())} ({self.on_the_command_line()})"
 
     def in_a_script(self):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,6 +103,20 @@ class ParsedFormula:
 def spell(name: str) -> str:
     """Write a name as a formula has it: between backticks, unless it is letters, digits and underscores."""
     return name if re.fullmatch(r"[^\W\d]\w*", name) else f"`{name}`"
+
+
+PAIRS = (("A", "alpha"), ("B", "beta"), ("C", "gamma"), ("F", "delta"), ("G", "zeta"), ("H", "eta"))
+
+
+def write_powers(predictors: list[str], pairs: Sequence[tuple[str, str]] = PAIRS) -> str:
+    """Write a power of each predictor, to be added to a floor; predictors are as a formula has them.
+
+    Examples
+    --------
+    >>> write_powers(["n", "`train tokens`"])
+    ' + A * n**-alpha + B * `train tokens`**-beta'
+    """
+    return "".join(f" + {a} * {x}**-{b}" for x, (a, b) in zip(predictors, pairs, strict=False))
 
 
 def _strength(node: Node) -> float:

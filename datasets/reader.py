@@ -82,9 +82,8 @@ def read(
         refused.
     unit : mapping of str to float or str, optional
         Of runs the units that columns are in, such as ``{"parameters": 1e9, "training_flop": 1e21}``. The unit of
-        ``loss`` may be ``"bits"`` (per token), ``"bits-per-byte"`` or ``"other"``. Other losses, such as a mean squared
-        error or an error rate, are divided by their median. A unit in a header (``params_B``, ``tokens (T)``) is read
-        without it. A unit of the user, 1 for example, is used however strange the sizes. Of scores
+        ``loss`` may be ``"bits"`` (per token) or ``"bits-per-byte"``. A unit in a header (``params_B``, ``tokens
+        (T)``) is read without it. A unit of the user, 1 for example, is used however strange the sizes. Of scores
         ``{"score": "percent"}`` for scores from 0 to 100, where neither the header, as in ``Accuracy (%)``, nor the
         range of every benchmark states it.
     perplexity : bool

@@ -10,9 +10,8 @@ from .wording import check_choice, listed, quoted, shortened, shown
 SCALED = ("parameters", "tokens", "training_flop", "parameters_nonembedding", "unique_tokens", "vocabulary")
 OF_LOSS = ("loss", "loss_halfwidth")
 BITS = ("bits", "bits-per-byte")
-OTHER = "other"  # a loss that is no cross entropy, which is read in units of its median
-NATS, MEDIANS = "nats/token", "times the median"
-LOSS_UNITS = ("nats", *BITS, OTHER)
+NATS = "nats/token"
+LOSS_UNITS = ("nats", *BITS)
 WORDS = {1e3: "k thousand thousands", 1e6: "m million millions", 1e9: "b bn g billion billions",
          1e12: "t tn trillion trillions"}  # fmt: skip
 FACTORS = {word: factor for factor, words in WORDS.items() for word in words.split()}
@@ -99,18 +98,14 @@ def scale_columns(table, names, chosen, bytes_per_token, changes, *, derived=())
     # A header such as "loss (B)" names no unit of a loss.
     if loss in LOSS_UNITS or "loss" in chosen:
         check_choice("unit of loss:", loss, LOSS_UNITS)
-        factor = _find_factor_of_loss(loss, bytes_per_token, table["loss"], label)
-        if loss == OTHER:
-            sentence = f"column {quoted(names['loss'])} is read as loss in units of its median, {1 / factor:.4g}"
-            changes.add("unit", sentence, column=str(names["loss"]), of="loss", unit=OTHER, factor=factor)
+        factor = _find_factor_of_loss(loss, bytes_per_token, label)
         factors |= {name: factor for name in OF_LOSS if name in names}
         units |= dict.fromkeys(OF_LOSS, loss)
     factors = {name: factor for name, factor in factors.items() if factor != 1 and table[name].dtype == "float64"}
     for name, factor in factors.items():
-        if units[name] != OTHER:
-            text = f"{units[name]:g}" if isinstance(units[name], int | float) else units[name].replace("-", " ")
-            record = {"column": str(names[name]), "of": name, "unit": units[name], "factor": factor}
-            changes.add("unit", f"column {quoted(names[name])} is read as {name} in units of {text}", **record)
+        text = f"{units[name]:g}" if isinstance(units[name], int | float) else units[name].replace("-", " ")
+        record = {"column": str(names[name]), "of": name, "unit": units[name], "factor": factor}
+        changes.add("unit", f"column {quoted(names[name])} is read as {name} in units of {text}", **record)
     return table.assign(**{name: table[name] * factor for name, factor in factors.items()})
 
 
@@ -121,12 +116,8 @@ def check_factor(name, number, example=None):
     return float(number)
 
 
-def _find_factor_of_loss(unit, bytes_per_token, losses, label):
-    """Return the factor from a unit to nats per token, or to units of the median of other losses."""
-    if unit == OTHER:
-        losses = losses if losses.dtype == "float64" else losses.iloc[:0].astype(float)
-        median = losses[(losses > 0) & (losses < math.inf)].median()
-        return 1 / median if median > 0 else 1.0
+def _find_factor_of_loss(unit, bytes_per_token, label):
+    """Return the factor from a unit to nats per token."""
     if unit == "bits-per-byte" and bytes_per_token is None:
         raise InputError(
             f"{label}: a loss in bits per byte needs the mean bytes of a token; give bytes_per_token=4.3 "
@@ -134,38 +125,3 @@ def _find_factor_of_loss(unit, bytes_per_token, losses, label):
         )
     a_token = check_factor("bytes_per_token: ", bytes_per_token) if unit == "bits-per-byte" else 1.0
     return 1.0 if unit == "nats" else math.log(2) * a_token
-
-
-def unit_of_loss(rows):
-    """Return the unit of the losses of a table in words, by the record of how it was read.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> unit_of_loss(pd.DataFrame({"loss": [2.5]}))
-    'nats/token'
-    """
-    units = [entry.get("unit") for entry in rows.attrs.get("reading", []) if entry.get("of") == "loss"]
-    return MEDIANS if OTHER in units else NATS
-
-
-def read_as(rows, column):
-    """Return the name of a column in the file, and the factor by which its values were multiplied, as far as recorded.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> read_as(pd.DataFrame({"loss": [2.5]}), "loss")
-    ('loss', 1.0)
-    """
-    entries = [entry for entry in rows.attrs.get("reading", []) if entry.get("of") == column and "factor" in entry]
-    return (entries[-1]["column"], entries[-1]["factor"]) if entries else (column, 1.0)
-
-
-def in_unit_of_loss(text, rows):
-    """Return text about losses in nats with the unit that the losses of a table are in."""
-    if (unit := unit_of_loss(rows)) == NATS:
-        return text
-    for nats in ("nats per token", NATS, "(nats)"):
-        text = text.replace(nats, f"({unit})" if nats.startswith("(") else unit)
-    return text

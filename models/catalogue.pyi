@@ -15,7 +15,6 @@ from .loss.kaplan import Kaplan as Kaplan
 from .loss.law import LossLaw as LossLaw
 from .loss.law import Sampled as Sampled
 from .loss.offsets import Offsets as Offsets
-from .loss.power import PowerLaw as PowerLaw
 from .loss.tasks import TaskError as TaskError
 from .loss.tuned import LearningRate as LearningRate
 from .loss.tuned import RateAndBatch as RateAndBatch

@@ -11,7 +11,6 @@ from ..datasets.wording import check_choice, quoted, unknown
 from ..errors import InputError
 from . import catalogue
 from .law import Law
-from .loss.budget import VARIABLES
 
 if TYPE_CHECKING:
     from .catalogue import *  # noqa: F403
@@ -19,8 +18,9 @@ if TYPE_CHECKING:
 NO_LAWS = ("LossLaw", "Sampled", "Specification", "Formula")
 BY_OPTION = {"progress": "specification", "formula": "formula"}
 # Names that state an option of a law.
-WITH_OPTION: dict[str, tuple[str, dict[str, Any]]] = {f"power-{x}": ("PowerLaw", {"variable": x}) for x in VARIABLES}
-WITH_OPTION |= {f"progress-{k}": ("Progress", {"specification": k}) for k in range(1, 21)}
+WITH_OPTION: dict[str, tuple[str, dict[str, Any]]] = {
+    f"progress-{k}": ("Progress", {"specification": k}) for k in range(1, 21)
+}
 # Classes of laws by name. Those of the package are texts, and imported on first use.
 LAWS: dict[str, type[Law] | str] = {
     re.sub(r"(?<=.)(?=[A-Z])", "-", name).lower(): name
@@ -49,8 +49,8 @@ def kind_of(name: str) -> type[Law]:
 
     Examples
     --------
-    >>> kind_of("power-tokens").__name__
-    'PowerLaw'
+    >>> kind_of("progress-7").__name__
+    'Progress'
     """
     kind = WITH_OPTION[name][0] if name in WITH_OPTION else LAWS[name]
     return __getattr__(kind) if isinstance(kind, str) else kind

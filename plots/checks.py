@@ -9,7 +9,6 @@ import scipy.special
 
 from ..datasets import load
 from ..datasets.kinds.runs import RUNS
-from ..datasets.units import in_unit_of_loss
 from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.checks.verdict import percent as share
@@ -127,7 +126,7 @@ def plot_posterior(
                 one, data = len(named) == 1, frame(x=at[0], y=at[1])
                 series = "prior" if one else f"{name}, prior"
                 layers.append(Layer("line", series, data, Look(look.colour, "dot"), one, 1.2))
-    called = in_unit_of_loss(NAMES.get(quantity, symbols(quantity)), next(iter(named.values())).rows)
+    called = NAMES.get(quantity, symbols(quantity))
     subject = called.partition(" (")[0]
     subject = f"The {subject[0].lower()}{subject[1:]}" if quantity in NAMES else subject
     return Picture(

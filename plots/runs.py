@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from ..datasets.kinds.runs import RUNS
-from ..datasets.units import in_unit_of_loss
 from ..errors import InputError
 from ..inference.decisions.schedule import Schedule
 from ..inference.estimands.allocate import allocate, checked_plan
@@ -154,11 +153,11 @@ def plot_fit(
         for source, optimum in published_optima(budgets).items():
             layers.append(Layer("line", source, frame(x=budgets, y=optimum["loss"]), look_of(source)))
     return Picture(
-        title=in_unit_of_loss(f"{where}, the best model has loss {in_words(best[:, -1], plain)} nats/token", fit.rows),
+        title=f"{where}, the best model has loss {in_words(best[:, -1], plain)} nats/token",
         caption=f"Each line is the median loss of one model size under {fit.law.label}, with {percent(level)} bands. "
         "Runs have the colour of the nearest size, and are small where their own differs; green is the best size.",
         x=COMPUTE,
-        y=Axis(in_unit_of_loss(LOSS, fit.rows), log=True),
+        y=Axis(LOSS, log=True),
         layers=tuple(layers),
     )
 
@@ -241,7 +240,7 @@ def plot_isoflop(
         caption=f"Each curve is the median loss at one training budget under {fit.law.label}, with {percent(level)} "
         f"bands. Points are runs within a factor of {NEAR:g} of the budget; crosses mark the best sizes.",
         x=PARAMETERS,
-        y=Axis(in_unit_of_loss(LOSS, fit.rows), log=True),
+        y=Axis(LOSS, log=True),
         layers=tuple(layers),
     )
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from ..datasets import load
 from ..datasets.kinds.runs import RUNS
-from ..datasets.units import in_unit_of_loss
-from ..datasets.wording import unknown
+from ..datasets.wording import check_choice
 from ..errors import InputError
 from ..inference.estimands.allocate import allocate, checked_plan, compute_range
 from ..inference.estimands.study_exponents import BASES, NAMED, study_exponents
@@ -107,14 +106,13 @@ def plot_frontier(
     budgets = np.geomspace(least, AHEAD * largest, POINTS) if compute is None else np.sort(budgets_of(compute))
     if len(budgets) < 2:
         raise InputError("a frontier needs at least two budgets; plot_allocation draws one")
-    title, form = _shown(show, named)[:2]
+    check_choice("show", show, SHOWN)
+    title, form = SHOWN[show][:2]
     published = wanted(published, named.values())
     layers, answers = [], {}
     for name, look in with_looks(named):
         at = allocate(named[name], budgets, demand=demand, **planned)
         at = at.isel(demand=0) if "demand" in at.dims else at
-        if show not in at:
-            raise InputError(f"a fit of {named[name].law.name} has no best size; use show='loss' or another law")
         three = ends(at[show], level)
         half = ends(at[show], 0.5)[[0, 2]] if len(named) == 1 else None
         layers += median_and_band(budgets, three, look, name, half=half)
@@ -128,22 +126,13 @@ def plot_frontier(
     low, high = _span(layers)
     layers.append(Layer("line", "largest run", frame(x=largest, y=[low, high]), Look(BLACK), width=0.8))
     return Picture(
-        title=_best_at(budgets[-1], answers, _shown(show, named)),
+        title=_best_at(budgets[-1], answers, SHOWN[show]),
         caption=f"Lines are medians and bands {percent(level)} intervals, with the drift beyond the largest run. The "
         f"vertical line is the largest fitted run, {flop(largest)}.",
         x=COMPUTE if demand is None else BUDGET,
         y=Axis(title, form, log=True, range=(low, high)),
         layers=tuple(layers),
     )
-
-
-def _shown(show, named):
-    """Return the entry of `SHOWN` with the loss in the unit of the first fit's table."""
-    if show not in SHOWN:
-        raise InputError(unknown("show", show, SHOWN))
-    title, form, write, what = SHOWN[show]
-    rows = next(iter(named.values())).rows
-    return in_unit_of_loss(title, rows), form, write, in_unit_of_loss(what, rows)
 
 
 def _span(layers):
@@ -202,7 +191,8 @@ def plot_allocation(
     'At 1e24 FLOP, the best model'
     """
     level, named, compute = check_level(level), named_fits(fits, RUNS), one_budget(compute)
-    title, form = _shown(show, named)[:2]
+    check_choice("show", show, SHOWN)
+    title, form = SHOWN[show][:2]
     beyond = compute > min(compute_range(fit, **checked_plan(fit.law, planned))[1] for fit in named.values())
     widths = {name: x for name, x in WIDTHS.items() if beyond or name != "robust, with drift"}
     layers, quoted = [], {}
@@ -210,8 +200,6 @@ def plot_allocation(
         rows = []
         for fit in named.values():
             at = allocate(fit, compute, **options, **planned)
-            if show not in at:
-                raise InputError(f"a fit of {fit.law.name} has no best size; use show='loss' or another law")
             rows.append(ends(at[show].isel(compute=0), level))
         quoted = dict(zip(named, rows, strict=True))
         low, middle, high = np.array(rows).T
@@ -222,7 +210,7 @@ def plot_allocation(
             data = frame(x=optimum[show][0], y=[-0.5, len(named) - 0.5])
             layers.append(Layer("line", source, data, look_of(source), width=1.5))
     return Picture(
-        title=_best_at(compute, quoted, _shown(show, named)),
+        title=_best_at(compute, quoted, SHOWN[show]),
         caption=f"Points are medians and bars {percent(level)} intervals. The widest interval of a row is the one to "
         "quote: it is robust to what the law misses, inside the runs and beyond them.",
         x=Axis(title, form, log=True),

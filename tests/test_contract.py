@@ -44,8 +44,8 @@ STUDIED = {
     "data-constrained": bs.laws.DataConstrained(),
     "learning-rate": bs.laws.LearningRate(scatter="one"),
     "rate-and-batch": bs.laws.RateAndBatch(),
-    "power-parameters": bs.laws.PowerLaw(),
-    "power-compute": bs.laws.PowerLaw(variable="compute"),
+    "formula": bs.laws.Formula("loss ~ E + A * parameters**-alpha"),
+    "formula, groups": bs.laws.Formula("loss ~ E + A[half] * (6 * parameters * tokens)**-alpha[half]"),
     "grouped": bs.laws.Grouped(bs.laws.Chinchilla(), "half"),
     "grouped, run effects": bs.laws.Grouped(
         bs.laws.Chinchilla(scatter="one", run_effects=True), "half", shared=("loss_centre",)
@@ -91,7 +91,7 @@ def table_for(name):
     if name == "grouped, run effects":
         runs = of_scheme(bs.load("small_lm_runs"), "scheme-1")
         return runs.assign(half=runs["run"].rank(method="dense").mod(2).map({0.0: "even", 1.0: "odd"}))
-    if name in ("grouped", "grouped, size effects"):
+    if name in ("grouped", "grouped, size effects", "formula, groups"):
         runs = bs.load("chinchilla_runs")
         return runs.assign(half=np.where(np.arange(len(runs)) % 2, "odd", "even"))
     if name == "curve":
@@ -103,7 +103,7 @@ def table_for(name):
         scores = bs.load("eci_scores").dropna(subset=["training_compute_flop"])
         scores = scores[scores["benchmark"].isin(scores["benchmark"].value_counts().index[:6])]
         return scores[scores["model"].isin(scores["model"].value_counts().index[:24])].reset_index(drop=True)
-    if name == "power-parameters":
+    if name == "formula":
         runs = bs.load("chinchilla_runs")
         return runs.loc[runs.groupby("parameters")["loss"].idxmin()].reset_index(drop=True)
     if name.startswith("horizons"):
@@ -117,6 +117,9 @@ def table_for(name):
         runs = bs.load(TABLES[name])
         return runs[runs["in_published_fit"] == 1].reset_index(drop=True) if "in_published_fit" in runs else runs
     return STUDIED[name].usual_table()
+
+
+STUDIED |= {name: law.suited(table_for(name)) for name, law in STUDIED.items() if name.startswith("formula")}
 
 
 @functools.cache
@@ -388,7 +391,7 @@ def test_calibration_simulates_and_fits_again(studied):
 def test_a_law_with_an_optimum_gives_it_and_others_refuse(studied):
     fitter, fit = studied
     law = fitter.law
-    if law.kind != "runs" or law.name in ("configurations", "power-parameters", "task-error"):
+    if law.kind != "runs" or law.name in ("configurations", "task-error"):
         with pytest.raises(bs.InputError, match="no compute-optimal size"):
             fit.allocate(1e21)
         return

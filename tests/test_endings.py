@@ -66,7 +66,7 @@ SHORT = ["--draws", "60", "--tune", "60", "--chains", "2"]
 COMMANDS = {
     "fit": (["fit", "chinchilla", *LAW, *SHORT], "fit.nc", False),
     "calibrate": (["calibrate", "chinchilla", *LAW, *SHORT, "--simulations", "4"], "ranks.nc", True),
-    "report": (["report", "--data", "runs.csv", "--law", "power-compute", *SHORT, "--processes", "2"], "report", True),
+    "report": (["report", "--data", "runs.csv", "--law", "chinchilla", *SHORT, "--processes", "2"], "report", True),
     "train": (["train", "language.toml", "--device", "cpu"], "trained", True),
     "arithmetic": (["arithmetic", "arithmetic.toml", "--device", "cpu"], "arithmetic", True),
 }

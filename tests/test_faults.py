@@ -258,7 +258,7 @@ def expression(rng, folder):
         condition = "loss*1" if plain else expression_of(rng)
         options["where"] = spoilt_text(rng, condition + " < 1e9", 0.3)
     if rng.random() < 0.2:
-        options["unit"] = {rng.choice(CANONICAL[:4]): rng.choice([1e6, "other", "bits", *PLAIN])}
+        options["unit"] = {rng.choice(CANONICAL[:4]): rng.choice([1e6, "nats", "bits", *PLAIN])}
     if rng.random() < 0.3:
         options["needed"] = rng.choice(CANONICAL[:3])
         table = table.drop(columns=rng.sample(["parameters", "tokens"], rng.randrange(3)))

@@ -7,11 +7,13 @@ import numpy as np
 
 from ..cells import numbers
 from ..columns import ALIASES, SIZES, recognise
+from ..fixes import Fix
+from ..formula_nodes import spell, write_powers
 from ..notation import parsed
 from ..units import split_header
 from ..wording import quoted, shorten_number
 from .magnitudes import logarithm
-from .names import logarithm_of, means, sounds_like, words
+from .names import logarithm_of, means, sounds_like, tokens_of_one, words
 
 MOST_PARTS = 8  # columns of parts of which sums of two are tried
 LEAST_ROWS = 3
@@ -72,6 +74,14 @@ class TableFacts:
     def stated(self, canonical):
         """Return whether the user gave the unit of a role, or its column as arithmetic."""
         return canonical in self.sure or self.names.get(canonical) in self.derived
+
+    def formula(self, response, most=2):
+        """Return the fix that fits a formula of a response: a floor and a power of each size, at most so many."""
+        others = {"tokens": [x for x in self.free() if tokens_of_one(x)]}
+        near = [[self.names[x]] if x in self.names else self.candidates(x) or others.get(x) for x in SIZES]
+        found = [headers[0] for headers in near if headers][:most]
+        sizes = [f"({x})" if x in self.derived else spell(str(x)) for x in found]
+        return Fix(formula=f"{response} ~ E{write_powers(sizes or ['size'])}")
 
     def free(self):
         """Return the columns that play no part in the sizes and the loss."""

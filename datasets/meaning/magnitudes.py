@@ -147,7 +147,7 @@ def _find_impossible(name, sizes, runs, sure):
             wrong, what = runs[other] < LEAST, f"which leaves fewer than 1,000 {other} by C = 6ND"
             if other == "tokens" and ratio.between(1, 50).all() and ratio.max() < 2 * ratio.min():
                 what = f"{ratio.median():.2g} a parameter as in every row, as FLOP of one token have"
-                more = f"name the tokens of training with {choice('tokens', 'NAME')}, or fit power-parameters"
+                more = f"name the tokens of training with {choice('tokens', 'NAME')}, or fit a formula of them"
     elif name == "tokens" and not wrong.any() and ratio is not None:
         # A column of steps has few tokens in every row; a column of tokens has more in some row.
         wrong = (ratio < FEWEST) & (ratio.max() < FEWEST)
@@ -167,7 +167,7 @@ def check_losses(runs, names, label, *, sure=()):
     fixes = [f"if it is a perplexity, say so with {perplexity}",
              f"if such runs diverged, leave them out with {Fix(others={'where': f'loss < {HIGH}'})}"]  # fmt: skip
     fixes = fixes[::-1] if loss.median() < HIGH / 2 else fixes
-    other = f"if it is no cross entropy, give {Fix(unit={'loss': 'other'})}"
+    other = "if it is no cross entropy, fit a formula of it"
     for wrong, reason, more in (
         (loss > HIGHEST, f"more than {HIGHEST} nats per token", fixes),
         (loss > HIGH, f"more than {HIGH} nats per token, where a uniform guess has 12.5 at most", [*fixes, other]),

@@ -10,6 +10,7 @@ from math import prod
 from ...errors import InputError
 from ..columns import RUN, SIZES
 from ..fixes import DROPPING, EFFECTS, NOTHING, Fix, choice, setting_aside
+from ..formula_nodes import spell
 from ..name_patterns import find_sizes_in_names
 from ..wording import listed, nearest, quoted
 from .facts import agree
@@ -22,7 +23,6 @@ LONGEST = 600  # characters of a message
 SHOWN = (12, 6, 4, 3, 2, 1)  # names in a message, the most that fit
 MULTIPLES = (2, 3, 4, 8, 12)  # FLOP a parameter and token: 2 of the forward pass, 8 with recomputed activations
 A_BATCH = 2**14  # a larger one is of tokens
-ONE_VARIABLE = {"parameters": "power-parameters", "tokens": "power-tokens", "training_flop": "power-compute"}
 ENOUGH = 12  # runs of which the last readings suffice for a law of sizes
 
 
@@ -46,9 +46,10 @@ def _find_problems(facts, rules, shown):
 
 def _write(problems, label, *, whole=True, script=True):
     """Return one line on all problems, without what else may be right, or without the fix in a script."""
+    problems = [problem for problem in problems if problem.fix.formula] or problems
     fix = sum((problem.fix for problem in problems), NOTHING)
     texts = [problem.text for problem in problems]
-    texts += [f"give {fix if script else fix.on_the_command_line()}"] if fix else []
+    texts += [str(fix) if fix.formula else f"give {fix if script else fix.on_the_command_line()}"] if fix else []
     texts += [problem.otherwise for problem in problems if problem.otherwise and whole]
     return f"{label}: {'; '.join(texts)}"
 
@@ -128,7 +129,8 @@ def find_lacking_sizes(facts):
     # What depends on a number that the table lacks comes last.
     chosen = sorted(proposals, key=lambda name: bool(proposals[name][1]))[: 1 if facts.size else 2 - len(present)]
     fix = sum((proposals[name][0] for name in chosen), NOTHING)
-    alone = f"; with {present[0]} alone fit {ONE_VARIABLE[present[0]]}" if present else ""
+    loss = facts.names.get("loss", "loss")
+    alone = f"; with {present[0]} alone {facts.formula(spell(str(loss)), 1)}" if present else ""
     if facts.size is not None:
         texts = [f"no column for {facts.size}{alone}"]
     else:

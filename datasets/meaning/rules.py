@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ..checks import place
 from ..columns import SIZES
 from ..fixes import NOTHING, Fix
+from ..formula_nodes import spell
 from ..units import split_header
 from ..wording import nearest, quoted
 from .facts import agree
@@ -14,7 +15,6 @@ from .names import bits_of, in_expression, logarithm_of, means, words, write_pro
 
 A_STEP = 5e5  # tokens, as an example
 BYTES = 4.3  # of a token, as an example
-UNIT_OTHER = {"loss": "other"}
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ def _undo_logarithm(facts, header, found):
 
 
 def _take_error_rate(facts, header, found):
-    """Return the fix that takes 1 minus an accuracy, or a share in percent, for the loss."""
-    values, name = facts.values(header), in_expression(header)
+    """Return the fix that fits the formula of an error rate, in percent where the score is."""
+    values = facts.values(header)
     percent = values is not None and values.max() > 1
-    return Fix(columns={"loss": f"1-{name}/100" if percent else f"1-{name}"}, unit=UNIT_OTHER)
+    return facts.formula(f"{'100' if percent else '1'} - {spell(str(header))}")
 
 
 def _take_bits(facts, header, unit):
@@ -83,7 +83,8 @@ def _describe_bits(facts, header, found):
     if bits_of(header) == "bits":
         return "or loss=nats if it is not"
     counted = "characters" if "bpc" in words(header) or "char" in str(header) else "bytes"
-    return f"with the mean {counted} of a token in place of {BYTES:g}, or loss=other alone for a fit in that unit"
+    own = facts.formula(spell(str(header)))
+    return f"with the mean {counted} of a token in place of {BYTES:g}; or in its own unit {own}"
 
 
 def _find_rise(facts, header):
@@ -161,9 +162,8 @@ def _take_logarithm(role):
 OF_A_ROLE = (
     Rule("loss", lambda facts, x: None if split_header(x)[1] else bits_of(x),
          lambda facts, x, unit: f"is in {unit.replace('-', ' ')} by its name", _take_bits, _describe_bits),
-    Rule("loss", _find_rise, "is called {found}: an accuracy?", _take_error_rate,
-         "an error rate falls where an accuracy rises"),
-    Rule("loss", "other loss", "is no cross entropy by its name", Fix(unit=UNIT_OTHER),
+    Rule("loss", _find_rise, "is called {found}", _take_error_rate, "an error rate falls where an accuracy rises"),
+    Rule("loss", "other loss", "is no cross entropy by its name", lambda facts, x, found: facts.formula(spell(str(x))),
          "if it is a cross entropy, --unit loss=nats"),
     Rule("loss", lambda facts, x: logarithm_of(x) and not means(logarithm_of(x)[1], "likelihood"),
          "is a logarithm by its name", _undo_logarithm,

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import ArrayLike
 
-from ...datasets.units import in_unit_of_loss, unit_of_loss
+from ...datasets.units import NATS
 from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
@@ -163,8 +163,8 @@ def allocate(
     if robust or error is not None:
         result.attrs["standing"] = standing(fit, robust=robust)
     for key in result.data_vars:
-        result[key].attrs["units"] = in_unit_of_loss(_unit(key), fit.rows)
-    for key, unit in (("compute", "FLOP"), ("target", unit_of_loss(fit.rows)), ("demand", "tokens")):
+        result[key].attrs["units"] = _unit(key)
+    for key, unit in (("compute", "FLOP"), ("target", NATS), ("demand", "tokens")):
         if key in result.coords:
             result[key].attrs["units"] = unit
     result = result.transpose("chain", "draw", name, ...)

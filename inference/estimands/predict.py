@@ -11,7 +11,7 @@ import xarray as xr
 from ...datasets.kinds.runs import RUNS
 from ...datasets.printed import Printed, Text
 from ...datasets.requirements import positive_columns
-from ...datasets.units import unit_of_loss
+from ...datasets.units import NATS
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP
@@ -106,7 +106,7 @@ def predict(
     sizes["beyond"] = ("run", decades)
     result = loss.to_dataset(name="loss").assign_coords(run=np.arange(len(runs)), **sizes)
     result.attrs = {"law": law.label, "table": table_named(fit), "noise": noise, "beyond": beyond, "of": law.observed}
-    result.attrs |= {"unit": unit_of_loss(fit.rows), "standing": standing(fit, robust=robust and not noise)}
+    result.attrs |= {"unit": NATS, "standing": standing(fit, robust=robust and not noise)}
     if task is not None:
         result["error"] = task_errors(task, fit, result["loss"], rng, noise=noise)
         result.attrs |= {"tasks": table_named(task), "least_loss": float(task.rows["loss"].min()), "above": above}
@@ -180,9 +180,6 @@ def task_errors(tasks, fit, loss, rng, *, noise=True):
     law = getattr(of_kind(tasks, RUNS).law, "law", tasks.law)
     if not isinstance(law, TaskError):
         raise InputError(f"{place_of(tasks)} is a fit of {law.name}; errors of tasks need a fit of task-error")
-    units = [unit_of_loss(one.rows) for one in (tasks, fit)]
-    if len(set(units)) > 1:
-        raise InputError(f"{place_of(tasks)} has losses in {units[0]}, {place_of(fit)} in {units[1]}; fit one unit")
     named = tasks.draws.named()
     named = named.rename({GROUP: TASK}) if GROUP in named.dims else named.expand_dims({TASK: [law.observed]})
     named = named.stack(sample=DRAWS)

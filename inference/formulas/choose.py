@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ...datasets.formula_nodes import spell
+from ...datasets.formula_nodes import PAIRS, spell, write_powers
 from ...datasets.meaning.names import words
 from ...datasets.wording import listed
 from ...errors import DiagnosticWarning, InputError
@@ -99,7 +99,6 @@ MOST = 3  # formulas that are fitted
 LEAST_VALUES = 3
 LEAST_RANGE = 1.5
 MOST_GROUPS = 12
-PAIRS = (("A", "alpha"), ("B", "beta"), ("C", "gamma"), ("F", "delta"), ("G", "zeta"), ("H", "eta"))
 ALIKE = 0.999  # correlation of logarithms from which on two columns tell the same
 
 
@@ -322,6 +321,9 @@ def _propose_forms(columns: Columns, left: str, response, x: list[str], shares: 
         return
     of_response = {word for name in response for word in words(name)}
     y = table[response[0]] / table[response[1]] if len(response) == 2 else table[response[0]]
+    most = max(1, (len(table) - 1) // 2)  # predictors that a floor and powers of them leave a row for
+    if len(x) > most:
+        x = sorted(x, key=lambda name: -abs(table[name].corr(y, method="spearman")))[:most]
     group = columns.groups(x)
     at = f"[{spell(group)}]" if group else ""
     one = spell(x[0])
@@ -356,8 +358,7 @@ def _propose_of_several(columns: Columns, left: str, x: list[str]) -> Iterator[P
         return next((name for name in among if {*wanted} & {*words(name)} and "non" not in words(name)), None)
 
     def powers(names, used=()):
-        pairs = [pair for pair in PAIRS if pair[0] not in used]
-        return "".join(f" + {a} * {spell(n)}**-{b}" for n, (a, b) in zip(names, pairs, strict=False))
+        return write_powers([*map(spell, names)], [pair for pair in PAIRS if pair[0] not in used])
 
     active, bits, vocabulary = named("active"), named("bits"), named("vocab", "vocabulary")
     whole = next((n for n in x if active and n != active and "total" in words(n)), None)

@@ -6,14 +6,13 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 
-from ...datasets.units import in_unit_of_loss, read_as
 from ...datasets.wording import listed, unknown
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import training_flop
 from .. import intervals
 from ..forecasts import entry, straight_line, with_columns
-from ..words import flop, plain, ratios, sizes
+from ..words import flop, plain, sizes
 from . import register_answers
 from .record import FLOOR, MOST_LEVELS, Answer, Forecasts, KindAnswers
 
@@ -21,6 +20,7 @@ EXPONENT = "exponent_parameters"
 AHEAD = 10  # times the largest run: a budget whose optimal size a fit prints
 NAMES = {EXPONENT: "exponent of the best size", "E": FLOOR}
 CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", EXPONENT)
+GROWTH = "Compute-optimal parameters grow as training compute to the power {x} ({of})."
 NEAR = 0.01  # relative difference of sizes of a planned run and of the run that came
 
 
@@ -31,11 +31,10 @@ def _answers(fit):
     names = [name for name in (EXPONENT, "E") if name in posterior]
     names += [name for name in law.exponents if name in posterior and EXPONENT not in posterior]
     for name, draws in quote_draws(fit, {name: posterior[name] for name in names}).items() if names else ():
-        label = in_unit_of_loss(NAMES.get(name, name), fit.rows)
+        label = NAMES.get(name, name)
         levels = [dim for dim in draws.dims if dim not in DRAWS]
-        template = "" if levels else _template(fit, name)
         if not levels:
-            yield Answer(label, intervals.summary(-draws if "falls as" in template else draws), plain, template)
+            yield Answer(label, intervals.summary(draws), plain, GROWTH if name == EXPONENT else "")
         elif len(levels) == 1 and draws.sizes[levels[0]] <= MOST_LEVELS:
             for level in draws[levels[0]].values.tolist():
                 yield Answer(f"{label}, {level}", intervals.summary(draws.sel({levels[0]: level})))
@@ -47,33 +46,8 @@ def _answers(fit):
         best = fit.allocate([largest, AHEAD * largest])
         for budget, what in ((largest, "the largest run"), (AHEAD * largest, f"{AHEAD} times it")):
             at = best.sel(compute=budget)
-            if "parameters" in best:
-                yield Answer(f"parameters at {flop(budget)}, {what}", intervals.summary(at["parameters"]), sizes)
-                yield Answer(f"tokens at {flop(budget)}", intervals.summary(at["tokens"]), sizes)
-            elif budget != largest:
-                yield _ahead(fit, at["loss"], budget)
-
-
-def _template(fit, name):
-    """Return the sentence to quote of an exponent, "" of another constant."""
-    law = fit.law
-    if name == EXPONENT:
-        return "Compute-optimal parameters grow as training compute to the power {x} ({of})."
-    if len(law.columns) != 1 or name not in law.exponents or law.observed != "loss":
-        return ""
-    size = law.columns[0].replace("_flop", " compute")
-    if name == "exponent":
-        return f"{read_as(fit.rows, 'loss')[0]} moves as {size} to the power {{x}} ({{of}})."
-    return f"The loss above E falls as {size} to the power {{x}} ({{of}})."
-
-
-def _ahead(fit, predicted, budget):
-    """Return what a law of compute alone predicts at a budget, a loss or another quantity in the unit of its column."""
-    where = f"at {flop(budget)}, {AHEAD} times the largest run"
-    if "floor" not in fit.law.options or fit.law.floor is not False:
-        return Answer(in_unit_of_loss(f"loss {where}, nats per token", fit.rows), intervals.summary(predicted))
-    header, factor = read_as(fit.rows, "loss")
-    return Answer(f"{header} {where}", intervals.summary(predicted / factor), ratios)
+            yield Answer(f"parameters at {flop(budget)}, {what}", intervals.summary(at["parameters"]), sizes)
+            yield Answer(f"tokens at {flop(budget)}", intervals.summary(at["tokens"]), sizes)
 
 
 def _commands(fit):

@@ -139,10 +139,6 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         return ", ".join([str(self.parsed), *priors])
 
     @property
-    def _equation(self):
-        return str(self.parsed)
-
-    @property
     def observed(self):
         """Return the column of the response: that of successes, or one that is called as the left side is written."""
         left = self.parsed.left

@@ -7,7 +7,6 @@ from ..arrays import exp, log
 FLOP_PER_PARAMETER_TOKEN = 6.0
 FLOP_PER_PARAMETER_TOKEN_SERVED = 2.0  # the forward pass alone
 SIZES = ("parameters", "parameters_nonembedding")  # columns of model sizes, the first of them counts
-VARIABLES = {"parameters": "parameters", "tokens": "tokens", "compute": "training_flop"}  # columns of power laws
 MOST_LEVELS = 15
 MOST_BINS = 10
 LEAST_IN_BIN = 8

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...datasets.deferred import special
-from ...datasets.units import read_as
 from ...datasets.wording import listed, p_value
 from ...errors import InputError
-from .budget import SIZES, VARIABLES
+from .budget import SIZES
 
 LOSS = "loss"  # what falls; other laws observe a size
 FALLS_IN = (*SIZES, "tokens", "training_flop")
@@ -17,7 +16,7 @@ RISING, LIKELY = 0.5, 0.01  # rank correlation and its p, from which on a quanti
 FLAT, UNLIKELY = -0.5, 0.1  # rank correlation and p of a fall, above which rows show none
 APART = 1e-6  # share of the variance of ranks that other columns must leave
 PROPORTIONAL = 0.02  # relative scatter of tokens about a power of the size, below which they follow from it
-FEWEST_ROWS = {"chinchilla": 6, "power": 4}  # that laws carry, with normal noise of one scatter
+FEWEST_ROWS = 6  # that the Chinchilla law carries, with normal noise of one scatter
 
 
 @dataclass(frozen=True)
@@ -94,20 +93,14 @@ def check_apart(law, rows, place):
 
 
 def carried(law, rows, place):
-    """Return the widest law that rows carry, as a command, for a message."""
+    """Return what rows carry, as a command, for a message."""
     if law.observed != LOSS:
         return ""
-    varied = [name for name, column in VARIABLES.items() if column in rows and rows[column].nunique() > 1]
-    both, together = {"parameters", "tokens"} <= {*varied}, _proportional(law, rows) is not None
-    if both and not together and len(rows) >= FEWEST_ROWS["chinchilla"] and law.name != "chinchilla":
-        name = "chinchilla"
-    elif varied and len(rows) >= FEWEST_ROWS["power"] and len(law.columns) > 1:
-        order = reversed(varied) if together else varied  # of equals the first, compute where sizes rise together
-        name = f"power-{min(order, key=lambda x: rows[LOSS].rank().corr(rows[VARIABLES[x]].rank()))}"
-    else:
-        return ""
-    options = ", with the options that read it" if rows.attrs.get("reading") else ""
-    return f', or fit {name}, which these rows carry: bayescaling fit {name} --data "{place}"{options}'
+    both = all(column in rows and rows[column].nunique() > 1 for column in ("parameters", "tokens"))
+    if both and _proportional(law, rows) is None and len(rows) >= FEWEST_ROWS and law.name != "chinchilla":
+        options = ", with the options that read it" if rows.attrs.get("reading") else ""
+        return f', or fit chinchilla, which these rows carry: bayescaling fit chinchilla --data "{place}"{options}'
+    return f', or fit the formula that these rows carry: bayescaling fit --data "{place}"'
 
 
 def check_falls(law, rows, place):
@@ -116,7 +109,7 @@ def check_falls(law, rows, place):
         if correlation.r > RISING and (p := correlation.p_rise()) < LIKELY:
             raise InputError(
                 f"{place}: {_moves(law, column, 'rises')} (rank correlation {correlation.r:.2f}, {p_value(p)}), and "
-                f"the {law.name} law only falls; {_fix(law, rows, column, place)}"
+                f'the {law.name} law only falls; a score is fitted by a formula: bayescaling fit --data "{place}"'
             )
 
 
@@ -133,16 +126,3 @@ def flat(law, rows):
 def _moves(law, column, verb):
     others = [name for name in law.columns if name in FALLS_IN and name != column]
     return f"the {law.observed} {verb} with {column}{f' at equal {listed(others)}' if others else ''}"
-
-
-def _fix(law, rows, column, place):
-    """Return how to fit a quantity that rises: a score as its error rate, anything else by a power law."""
-    header, factor = read_as(rows, "loss")
-    most = rows["loss"].max() / factor
-    size = next((name for name, of in VARIABLES.items() if of == column), "parameters")
-    start = f'--data "{place}" --column loss='
-    power = f"power-{size} {start}{header} --unit loss=other --option floor=false"
-    score = f'{law.name} {start}"1-{header}{"/100" if most > 1 else ""}" --unit loss=other'
-    if most > 100 or " " in str(header):
-        return f"fit a power law that may rise: bayescaling fit {power}"
-    return f"a score is turned into an error rate: bayescaling fit {score}; else bayescaling fit {power}"

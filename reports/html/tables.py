@@ -106,7 +106,7 @@ def of_answer(table):
     return html(text.table.reset_index(names="which"), title=text.title, note=table.attrs["note"])
 
 
-def allocated(entries, *, title=None, fits=None, unit="nats/token"):
+def allocated(entries, *, title=None, fits=None):
     """Return the compute-optimal sizes at several budgets as a table, from entries of results.json."""
     rows = [
         ({"group": a["group"]} if "group" in a else {})
@@ -115,7 +115,7 @@ def allocated(entries, *, title=None, fits=None, unit="nats/token"):
             "parameters": sizes(a["parameters"]),
             "tokens": sizes(a["tokens"]),
             "tokens per parameter": ratios(a["tokens_per_parameter"]),
-            f"loss ({unit})": interval(a["loss"], "{:.3f}"),
+            "loss (nats/token)": interval(a["loss"], "{:.3f}"),
             "beyond the runs (decades)": f"{a['extrapolation']:+.1f}" if a["extrapolation"] else "within",
         }
         for a in entries

@@ -391,9 +391,9 @@ def test_scores_in_percent_by_their_cells(header, cells):
 def test_losses_and_shares_in_percent_by_their_cells():
     runs = pd.DataFrame({"N": [1e6, 1e7], "D": [2e7, 2e8], "an acc": ["45%", "60%"], "error rate": ["55%", "40%"]})
     for columns in ({"loss": "1-`an acc`"}, {"loss": "error rate"}):
-        table, _ = read(runs, columns=columns, unit={"loss": "other"})
-        np.testing.assert_allclose(table["loss"], np.array([0.55, 0.4]) / 0.475)
-    assert 'found "45%"' in refused(runs.assign(N="45%"), columns={"loss": "error rate"}, unit={"loss": "other"})
+        table, _ = read(runs, columns=columns, unit={"loss": "nats"})
+        np.testing.assert_allclose(table["loss"], [0.55, 0.4])
+    assert 'found "45%"' in refused(runs.assign(N="45%"), columns={"loss": "error rate"}, unit={"loss": "nats"})
     counts = pd.DataFrame({"run": "a", "train_digits": 5, "length": [3, 4], "accuracy": ["45%", "80.5%"]})
     assert read(counts, "counts", trials=200)[0]["correct"].tolist() == [90, 161]
 
@@ -577,22 +577,6 @@ def test_sheets_with_lines_between_are_read_without_them():
 SMALL = "params,loss\n1e6,4.61\n5e6,3.92\n2e7,3.48\n1e8,3.07\n"
 
 
-@pytest.mark.parametrize(
-    ("law", "header", "column"),
-    [
-        ("power-parameters", "params", "parameters"),
-        ("power-tokens", "tokens seen", "tokens"),
-        ("power-compute", "flops", "training_flop"),
-    ],
-)
-def test_a_law_of_one_variable_needs_its_column_alone(law, header, column, written):
-    scale = 1e12 if column == "training_flop" else 1.0
-    lines = [f"{header},loss", *(f"{x * scale:g},{y}" for x, y in ((1e6, 4.6), (5e6, 3.9), (2e7, 3.5), (1e8, 3.1)))]
-    table, notes = read(written("\n".join(lines), "small.csv"), needed=bs.law(law).needed)
-    assert list(table.columns) == [column, "loss"] and not notes
-    assert table[column].tolist() == [x * scale for x in (1e6, 5e6, 2e7, 1e8)]
-
-
 def test_five_sizes_are_read_for_a_law_of_parameters():
     table, notes = read(STRANGERS / "five_sizes.csv", needed="parameters")
     assert len(table) == 5 and not notes and table["loss"].iloc[-1] == 1.3138
@@ -611,10 +595,10 @@ def test_a_size_that_the_law_does_not_need_may_hold_anything(written):
 
 def test_a_table_without_the_variable_is_refused_with_the_law_of_the_one_that_is_there(written):
     path = written(SMALL, "small.csv")
-    assert "no column for training_flop; with parameters alone fit power-parameters" in refused(
-        path, needed="training_flop"
-    )
-    assert 'and "parameters" found; with parameters alone fit power-parameters' in refused(path)
+    formula = "with parameters alone fit 'loss ~ E + A * params**-alpha'"
+    assert f"no column for training_flop; {formula}" in refused(path, needed="training_flop")
+    assert f'and "parameters" found; {formula}' in refused(path)
+    assert len(bs.fit("loss ~ E + A * params**-alpha", path, draws=300, tune=300, seed=1).rows) == 4
     sizes = written(SMALL.replace("e6", "").replace("e7", "").replace("e8", ""), "small.csv")
     assert 'if it is in units of 1e9, give unit={"parameters": 1e9}' in refused(sizes, needed="parameters")
 

@@ -62,8 +62,6 @@ TRIES = {
     "steps_batch_seq": (['"parameters" found'], "--column 'tokens=steps*batch_size*seq_len'", 24),
     "epochs": (["--column unique_tokens=dataset_size"], "--column 'tokens=dataset_size*epochs'", 24),
     "two_counts": (['"n_params_non_embed" 1,', "--ignore flops"], "--column parameters=n_params_non_embed", 24),
-    "mse": (["two of", "no column for loss"], "--column tokens=samples --column loss=val_mse --unit loss=other", 24),
-    "accuracy_percent": ([], "--column loss=1-accuracy/100 --unit loss=other", 24),
     "five_sizes": ([], "--column 'tokens=total_steps*tokens_per_step'", 5),
     "moe": (
         ["--column loss=loss_validation"],
@@ -90,8 +88,8 @@ def test_the_second_try_is_named_by_the_first_and_succeeds(name):
     [
         ("bpb", {"loss": "val_bpb"}, ["in bits per byte by its name", "--unit loss=bits-per-byte"]),
         ("steps_batch_seq", {"tokens": "steps"}, ["counts steps", "steps*batch_size*seq_len", "--unit tokens=1"]),
-        ("accuracy_percent", {"loss": "accuracy"}, ["rises with compute", "--column loss=1-accuracy/100"]),
-        ("mse", {"loss": "val_mse", "tokens": "samples"}, ["no cross entropy", "--unit loss=other"]),
+        ("accuracy_percent", {"loss": "accuracy"}, ["rises with compute", "fit '100 - accuracy ~ E + A * "]),
+        ("mse", {"loss": "val_mse", "tokens": "samples"}, ["no cross entropy", "fit 'val_mse ~ E + A * "]),
         ("five_sizes", {"tokens": "tokens_per_step"}, ["is a rate", "total_steps*tokens_per_step"]),
         ("moe", {"training_flop": "flops_per_step", "loss": "loss_validation"}, ["is a rate", "step*flops_per_step"]),
     ],
@@ -117,19 +115,12 @@ ACCURACIES = ["top5", "exact_match", "pass@1", "success_rate", "Top-1 Acc. (%)",
 @pytest.mark.parametrize("name", [*ERROR_RATES, *ACCURACIES])
 @pytest.mark.parametrize("scale", [1, 100])
 @pytest.mark.parametrize("tokens", ["D", "images_seen"])
-def test_scores_are_turned_into_error_rates_which_are_losses_already(name, scale, tokens):
+def test_scores_and_error_rates_are_refused_with_the_formula_of_an_error_rate(name, scale, tokens):
     error = (2 + 1200 * SIZES**-0.28 + 3000 * TOKENS**-0.3) / 100
     table = pd.DataFrame({"N": SIZES, tokens: TOKENS, name: scale * (1 - error if name in ACCURACIES else error)})
-    options_ = asked(proposed(refused(table)))
-    assert ("1-" in options_["columns"]["loss"].replace(name, "")) == (name in ACCURACIES)
-    np.testing.assert_allclose(bs.read(table, **options_)["loss"], error / np.median(error))
-
-
-def test_a_loss_that_is_no_cross_entropy_is_in_units_of_its_median():
-    with pytest.warns(TableNote, match="in units of its median, 0.0003041"):
-        table = bs.read(STRANGERS / "mse.csv", columns={"tokens": "samples", "loss": "val_mse"}, unit={"loss": "other"})
-    assert table["loss"].median() == pytest.approx(1)
-    assert table.attrs["reading"][0]["factor"] == pytest.approx(1 / 0.00030412, rel=1e-3)
+    law = bs.laws.Formula(re.search("fit '(.*?)'", refused(table))[1]).suited(bs.read(table, "columns"))
+    assert law.columns == ("N", tokens)
+    np.testing.assert_allclose(law.response(table), scale * error, rtol=1e-12)
 
 
 def test_the_tokens_that_follow_from_flop_are_noted():
@@ -204,7 +195,7 @@ MANY = pd.DataFrame({f"setting {i}": [1.0] for i in range(40)} | {"N": [1e7], "T
 C = "training_flop"
 # Tables that would be read wrong, with words of the message; after "not " words that are not in it.
 REFUSED = [
-    (RUNS[["N", "D"]].assign(acc=1 - LOSS / 10, acc_err=LOSS / 100), {}, ["--column loss=1-acc --unit loss=other"]),
+    (RUNS[["N", "D"]].assign(acc=1 - LOSS / 10, acc_err=LOSS / 100), {}, ["fit '1 - acc ~ E + A * N**-alpha + B * D**-beta'"]),
     (RUNS[["N", "loss"]].assign(**RATES), {}, ["--column tokens=NAME"]),
     (RUNS[["D", "loss"]].assign(params_wte=1e6, params_embed=2e6), {}, ["--column parameters=NAME"]),
     (RUNS[["D", "loss"]].assign(params_wte=1e6, my_params=1e7), {}, ["--column parameters=my_params"]),
@@ -411,7 +402,6 @@ def test_arithmetic_runs_no_code(expression, words):
     ("name", "words", "law"),
     [
         ("epochs", TRIES["epochs"][1], {}),
-        ("mse", TRIES["mse"][1], {}),
         ("counts_by_part", TRIES["counts_by_part"][1], {}),
         ("checkpoints", "--column run=run_id", {"run_effects": True}),
     ],

@@ -2,7 +2,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
-from bayescaling.datasets.units import in_unit_of_loss, split_header, unit_of_loss
+from bayescaling.datasets.units import split_header
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
 C = "training_flop"
@@ -189,24 +189,11 @@ def test_steps_are_no_tokens():
         assert len(bs.read(table.assign(D=[2000.0, 1e9] * 3).drop(columns="step"))) == 6
 
 
-def test_an_accuracy_is_not_taken_for_a_loss_by_any_law():
+def test_an_accuracy_is_not_taken_for_a_loss():
     sizes = np.geomspace(1e7, 1e10, 20)
     table = bs.read(pd.DataFrame({"N": sizes, "D": 20 * sizes, "loss": np.linspace(0.3, 0.8, 20)}))
-    for law in ("coupled", "power-tokens", "power-compute"):
-        with pytest.raises(bs.InputError, match=r"the loss rises with \w+.* \(rank correlation 1.00, p < 1e-16\)"):
-            bs.law(law).rows(table)
-    bs.law("power-tokens").rows(table.assign(loss=table["loss"][::-1].to_numpy()))
-
-
-def test_other_losses_are_in_units_of_their_median_wherever_they_are_named(tmp_path):
-    table = pd.DataFrame({"N": [1e6, 1e7, 1e8], "D": [1e8, 1e9, 1e10], "val_mse": [4e-4, 3e-4, 2e-4]})
-    with pytest.warns(bs.errors.TableNote):
-        other = bs.read(table, columns={"loss": "val_mse"}, unit={"loss": "other"})
-    assert unit_of_loss(other) == "times the median" and unit_of_loss(table) == "nats/token"
-    assert in_unit_of_loss("Loss (nats/token), nats per token, E (nats)", other) == (
-        "Loss (times the median), times the median, E (times the median)"
-    )
-    assert in_unit_of_loss("Loss (nats/token)", table) == "Loss (nats/token)"
+    with pytest.raises(bs.InputError, match=r"the loss rises with \w+.* \(rank correlation 1.00, p < 1e-16\)"):
+        bs.law("coupled").rows(table)
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

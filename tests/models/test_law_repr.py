@@ -19,7 +19,7 @@ def test_a_law_prints_its_equation_on_two_lines(law):
             bs.laws.Chinchilla(noise="normal", priors={"alpha": "HalfNormal(1)"}),
             "Chinchilla: loss = E + A/N^alpha + B/D^beta; noise=normal, prior alpha\n    HalfNormal(1)",
         ),
-        (bs.laws.PowerLaw(variable="tokens", floor=False), "PowerLaw: y = A D^exponent; power-tokens, floor=False"),
+        (bs.laws.Formula("loss ~ E + A * n**-a"), "Formula: loss ~ E + A * n**-a"),
         (bs.laws.Progress(18), "Progress: log perplexity = exp(b + y + c); progress-18"),
     ],
 )

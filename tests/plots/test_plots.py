@@ -587,21 +587,6 @@ def test_a_rollout_lacks_other_cutoffs_and_levels(rolled_out):
         bs.plot_rollout(rolled_out, level=0.95)
 
 
-def test_losses_that_are_no_cross_entropies_have_their_unit(runs, tmp_path):
-    runs[["parameters", "tokens", "loss"]].drop_duplicates().to_csv(tmp_path / "errors.csv", index=False)
-    with pytest.warns(bs.errors.TableNote, match="in units of its median"):
-        table = bs.read(tmp_path / "errors.csv", unit={"loss": "other"})
-    fit = settled(lambda: bs.fit("chinchilla", table, seed=1, draws=150, tune=300, chains=2))
-    for axes in (
-        bs.plot_fit(fit),
-        bs.plot_isoflop(fit),
-        bs.plot_frontier(fit, show="loss"),
-        bs.plot_posterior(fit, "E"),
-    ):
-        words = " ".join((axes.get_title(loc="left"), axes.get_xlabel(), axes.get_ylabel(), axes.caption))
-        assert "times the median" in words and "nats" not in words
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_figure_names_its_data_and_their_date(figures, name):
     light = figures[name]

@@ -368,32 +368,9 @@ def test_a_table_that_fit_refuses_is_refused_alike_with_a_command_that_works(fau
     assert code == 0 and (tmp_path / "new" / "index.html").exists(), errors
 
 
-def test_a_table_of_tokens_alone_has_a_page_with_a_rollout_by_tokens(runs, tmp_path, quiet):
-    path = tmp_path / "tokens.csv"
-    runs[["tokens", "loss"]].iloc[::4].to_csv(path, index=False)
-    sizes = "--data", path, "--law", "power-tokens", "--option", "noise=normal", "--draws", SHORT["draws"]
-    code, _, errors = run(*sizes, "--tune", SHORT["tune"], "--chains", SHORT["chains"], "--out", tmp_path / "page")
-    assert code == 0, errors
-    document = json.loads((tmp_path / "page" / "results.json").read_text())
-    assert document["rollout"]["by"] == "tokens" and document["optimum"] is None
-    assert 0 < document["rollout"]["fitted"] < len(runs.iloc[::4])
-    assert bs.open(tmp_path / "page" / "posteriors" / "power-tokens.nc").law.noise == "normal"
-
-
 def test_an_option_that_no_law_has_is_refused(table, tmp_path):
     code, _, errors = run("--data", table, "--option", "run_effect=true", "--out", tmp_path / "new")
     assert code == 2 and "run_effects" in errors and errors.count("\n") == 1
-
-
-def test_a_table_of_compute_alone_has_a_page(runs, tmp_path, quiet):
-    frame = pd.DataFrame({"training_flop": runs["training_flop"], "loss": runs["loss"]})
-    document = bs.report(
-        tmp_path / "compute", laws=[bs.laws.PowerLaw(variable="compute")], table=frame, seed=1, **SHORT
-    )
-    assert document["laws"]["power-compute"]["verdict"]["verdict"] in ("fits", "off", "does not fit")
-    assert "refused" in document["point_estimates"]["isoflop"]
-    loss, _ = document["answers"]
-    assert loss["number"].endswith("nats per token") and document["optimum"] is None
 
 
 def test_counts_of_one_run_have_a_report(tmp_path, quiet):

@@ -5,7 +5,6 @@ from inspect import signature
 
 import pandas as pd
 
-from ....datasets.units import in_unit_of_loss
 from ....datasets.wording import printable
 from ....inference.comparison.differences import is_apart
 from ....plots import plot_compare
@@ -92,7 +91,7 @@ class Custom:
                 row |= {"difference": f"{of['elpd_diff']:.1f} ± {of['dse']:.1f}", "weight": f"{of['weight']:.2f}"}
             for constant, label in (("exponent_parameters", "exponent a"), ("E", "E (nats)")):
                 if q := entry["parameters"].get(constant):
-                    row[in_unit_of_loss(label, self.fits[name].rows)] = tables.interval(q, "{:.3f}")
+                    row[label] = tables.interval(q, "{:.3f}")
             rows.append(row | {"law and rows": entry["verdict"]["verdict"]})
         return tables.html(pd.DataFrame(rows).fillna(tables.MISSING), title="Laws by leave-one-out")
 

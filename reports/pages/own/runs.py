@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 
-from ....datasets.units import in_unit_of_loss, unit_of_loss
 from ....datasets.wording import printable
 from ....errors import InputError
 from ....inference.checks.verdict import FITS
@@ -66,8 +65,7 @@ def decide(fits, laws, compute=None):
             largest = compute_range(fit, **planned)[1]
             budgets = [largest, *(factor * (compute or TIMES * largest) for factor in BEYOND)]
             try:
-                near = {"near_optimal": NEAR} if "tokens" in fit.law.columns else {}  # not the best loss alone
-                at = fit.allocate(budgets, **near, **planned).entries(name)
+                at = fit.allocate(budgets, near_optimal=NEAR, **planned).entries(name)
             except InputError as error:
                 laws[name]["no_allocation"] = str(error)
                 break
@@ -178,29 +176,27 @@ def _grid(custom):
 
 def sections(custom):
     """Return the sections of the page."""
-    runs, planned = custom.fit.rows, _allocated(custom)
-    optima = [row for row in planned if "parameters" in row]
+    planned = _allocated(custom)
     blocks = {
-        "allocated": tables.allocated(optima, unit=unit_of_loss(runs)) if optima else None,
-        "frontier": _frontier(custom, "parameters" if optima else "loss") if planned else None,
+        "allocated": tables.allocated(planned) if planned else None,
+        "frontier": _frontier(custom) if planned else None,
         "groups": _show_groups(custom) if "groups" in custom.entry else None,
         "ppc": custom.draw(plot_ppc),
         "parameters": _parameters_table(custom),
         "estimators": _estimators_table(custom.document["point_estimates"]),
     }
-    units = UNITS | {"loss": in_unit_of_loss(UNITS["loss"], runs)}
-    return custom.sections("runs.md.jinja", blocks, planned=planned, units=units)
+    return custom.sections("runs.md.jinja", blocks, planned=planned, units=UNITS)
 
 
-def _frontier(custom, show):
+def _frontier(custom):
     """Draw what is best at each budget up to that of the next run, with the backdrop."""
     if custom.fit.law.grouped_by is not None:
         return None
     first, last = (float(f"{x:.3g}") for x in (compute_range(custom.fit)[0], _allocated(custom)[1]["compute"]))
     fits = {custom.best: custom.fit} | dict([custom.backdrop] if custom.backdrop else [])
     code = f"import numpy as np\n{opened(custom.best)}budgets = np.geomspace({first:g}, {last:g}, {POINTS})\n"
-    code += f"bs.plot_frontier(fit, budgets, show={show!r}, published={custom.published})"
-    budgets, options = np.geomspace(first, last, POINTS), {"show": show, "published": custom.published}
+    code += f"bs.plot_frontier(fit, budgets, show='parameters', published={custom.published})"
+    budgets, options = np.geomspace(first, last, POINTS), {"show": "parameters", "published": custom.published}
     return pictured(plot_frontier, fits, budgets, code="" if custom.backdrop else code, **options)
 
 

@@ -61,12 +61,6 @@ def test_the_score_has_nothing_of_the_laws_own_directions(fit_default):
     assert set(slopes) == {*by_hand, "kappa"}
 
 
-def test_laws_without_these_columns_are_tested_by_what_they_have(runs, quiet):
-    frontier = runs.assign(training_flop=6 * runs["parameters"] * runs["tokens"])
-    fit = bs.fit(bs.laws.PowerLaw(variable="compute"), frontier, seed=1, draws=200, tune=300, chains=2)
-    assert list(fit.law_tests().index) == ["neighbours by compute", "loo_pit"]
-
-
 def test_the_p_of_neighbours_is_the_share_of_all_orders():
     residuals = np.array([1.2, 0.7, -0.4, -1.1, -0.6, 0.9])
     orders = {"n": np.arange(6), "d": np.array([0, 3, 1, 4, 2, 5])}

@@ -69,8 +69,7 @@ def test_predictions_inside_the_runs_are_unchanged_and_beyond_they_are_wider(fit
 def test_a_larger_size_is_beyond_the_runs_whatever_its_compute():
     fitted = pd.DataFrame({"parameters": [1e8, 1e9], "tokens": [1e12, 1e11]})
     new = pd.DataFrame({"parameters": [1e10, 1e9, 1e8], "tokens": [1e9, 1e11, 1e13]})
-    for law, expected in ((bs.laws.Coupled(), [1, 0, 1]), (bs.law("power-compute"), [0, 0, 1])):
-        np.testing.assert_allclose(decades_beyond(law, fitted, new), expected, atol=1e-9)
+    np.testing.assert_allclose(decades_beyond(bs.laws.Coupled(), fitted, new), [1, 0, 1], atol=1e-9)
 
 
 @pytest.fixture(scope="module")

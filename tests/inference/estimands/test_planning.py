@@ -240,14 +240,6 @@ def test_what_cannot_be_asked_is_refused(plain, asked, message):
         law_alone(plain, **asked)
 
 
-@pytest.mark.parametrize(
-    "asked", [{"loss": 2.5}, {"compute": 1e21, "demand": 1e9}, {"compute": 1e21, "near_optimal": 0.1}]
-)
-def test_a_law_without_sizes_has_none_to_choose(asked):
-    with pytest.raises(bs.InputError, match="a fit of power-compute has no compute-optimal size"):
-        law_alone(fit_to(bs.laws.PowerLaw(variable="compute")), **asked)
-
-
 def test_the_range_of_half_the_draws_is_that_of_a_fine_grid():
     rng = np.random.default_rng(5)
     low = xr.DataArray(np.exp(rng.normal(size=(2, 200))), dims=("chain", "draw"))

@@ -92,11 +92,6 @@ def test_size_effects_are_refused_where_they_cannot_be_had(grid):
             "size_effects cannot be used with skew; set skew=False, or size_effects=False",
         ),
         (bs.laws.Chinchilla, {"run_effects": True}, "run_effects and size_effects cannot be used together"),
-        (
-            bs.laws.PowerLaw,
-            {"variable": "compute"},
-            "the power-compute law has no column of model sizes .* set size_effects=False",
-        ),
         (bs.laws.Configurations, {}, "size_effects is for losses; .* set size_effects=False"),
     ):
         with pytest.raises(bs.InputError, match=text):

@@ -129,15 +129,6 @@ def test_options_that_cannot_be_used_are_refused(options, message, fit_default, 
         fit_default.predict(PLANNED, **options)
 
 
-@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote", "ignore::bayescaling.DiagnosticWarning")
-def test_losses_of_two_units_are_refused(fit_default, fit_task):
-    in_bits = models().assign(parameters=np.geomspace(1e7, 1e9, 120), tokens=1e10).drop(columns="task")
-    table = bs.read(in_bits.assign(loss=in_bits["loss"] * 2), unit={"loss": "other"}, needed=["error"])
-    other = bs.fit("task-error", table, **SHORT | {"draws": 50, "tune": 200}, check=False)
-    with pytest.raises(bs.InputError, match=r"has losses in times the median, .* in nats/token; fit one unit"):
-        fit_default.predict(PLANNED, task=other)
-
-
 def test_percents_and_options_of_other_laws_are_refused():
     table = models()
     with pytest.raises(bs.InputError, match=r"column 'error' is \d+.* in row 0; errors are from 0 to 1: divide"):
