@@ -16,8 +16,9 @@ from study import Study
 
 FLOOR, POWER = "y ~ E + A * x**-a", "y ~ A * x**-a"
 NOISES = (0.01, 0.05)
-ROWS, TABLES = {"right": (5, 8, 12, 20, 30, 60, 100), "wrong": (6, 8, 12, 20, 30)}, {"right": 24, "wrong": 40}
-BRIEF = {"draws": 400, "tune": 500, "chains": 2}
+ROWS, TABLES = {"right": (5, 8, 12, 20, 30, 60, 100), "wrong": (6, 8, 12, 20, 30)}, {"right": 24, "wrong": 25}
+LEAST = {"sum of two": 12, "groups": 12, "offset": 12, "logistic": 8}  # rows of right forms of many constants
+BRIEF = {"draws": 400, "tune": 500, "chains": 2, "least_ess": 0}
 
 
 def _power(rng, x, d, g):
@@ -32,6 +33,10 @@ def _floor(rng, x, d, g):
 def _ceiling(rng, x, d, g):
     a = rng.uniform(0.1, 0.5)
     return 1 - rng.uniform(0.3, 0.9) * (x / x.min()) ** -a
+
+
+def _offset(rng, x, d, g):
+    return 0.3 + (x + 10 ** rng.uniform(-0.5, 0.5)) ** -rng.uniform(0.3, 0.8)
 
 
 def _sum(rng, x, d, g):
@@ -62,6 +67,7 @@ RIGHT = {
     "power": (POWER, _power),
     "floor": (FLOOR, _floor),
     "ceiling": ("y ~ T - A * x**-a", _ceiling),
+    "offset": ("y ~ E + A * (x + x0)**-a", _offset),
     "sum of two": ("y ~ E + A * x**-a + B * d**-b", _sum),
     "groups": ("y ~ E + A[g] * x**-a[g]", _groups),
     "logistic": ("y ~ low + high / (1 + (x / mid)**b)", _logistic),
@@ -88,7 +94,8 @@ def _tried(formula, response, rows, tables, seed):
     found = {"tables": tables, "rejected": 0, "by neighbours": 0, "converged": 0}
     for table in range(tables):
         rng = np.random.default_rng([seed, rows, table])
-        fit = bs.fit(formula, _table(response, rng, rows, NOISES[table % 2]), seed=1, check=False, **BRIEF)
+        simulated = _table(response, rng, rows, NOISES[table % 2])
+        fit = bs.Fitter(bs.laws.Formula(formula).suited(simulated), simulated).fit(seed=1, **BRIEF)
         rejected = fit.check()["rejected_by"]
         found["rejected"] += bool(rejected)
         found["by neighbours"] += any(name.startswith(NEIGHBOURS) for name in rejected)
@@ -109,6 +116,7 @@ def _made(parts, *, seed):
             name: {
                 str(rows): parts.entry(f"{name} {rows}", partial(_tried, *form, rows, TABLES[kind], seed))
                 for rows in ROWS[kind]
+                if rows >= LEAST.get(name, 0)
             }
             for name, form in forms.items()
         }

@@ -64,6 +64,13 @@ def test_intervals_of_the_right_law_of_horizons_hold_the_truths_of_simulated_tab
         assert all(0.85 <= result[case][of]["90%"] <= 0.97 for of in ("horizons", "doubling time")), case
 
 
+def test_right_formulas_are_rarely_rejected_and_wrong_ones_of_thirty_rows_are():
+    result = study.read("neighbours")["result"]
+    assert result["alarms"]["rejected"]["share"] <= 0.08 and result["alarms"]["by neighbours"]["share"] <= 0.03
+    assert result["alarms"]["rejected"]["tables"] >= 900
+    assert result["seen in 30 rows"]["rejected"]["share"] >= 0.8
+
+
 def test_steps_from_published_horizons_lead_to_those_of_the_law():
     result = study.read("horizons_metr")["result"]
     assert all(result["ok"].values())

@@ -173,9 +173,9 @@ class Alternatives(Printed, list):
             }
             for entry in self
         }
-        return Text(
-            f"{self.suggestion[:1].upper()}{self.suggestion[1:]}.", pd.DataFrame.from_dict(rows, orient="index")
-        )
+        table = pd.DataFrame.from_dict(rows, orient="index")
+        shown = table.loc[:, (table != "–").any()]  # no sizes were left out of formulas
+        return Text(f"{self.suggestion[:1].upper()}{self.suggestion[1:]}.", shown)
 
 
 def _by_size(fit, seed, **asked):

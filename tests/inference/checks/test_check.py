@@ -12,6 +12,7 @@ from bayescaling.inference.checks.suggestion import suggestion
 from bayescaling.inference.checks.verdict import verdict_sentence
 from bayescaling.inference.checks.wider_laws import worth_trying
 
+OF_FIT = {"seed": 1, "draws": 300, "tune": 400, "chains": 2}
 SHORT = {"draws": 300, "tune": 400, "chains": 2, "least_ess": 0}
 
 
@@ -126,35 +127,33 @@ def test_a_verdict_of_an_earlier_version_is_written_without_the_worst_bin(judged
 @pytest.mark.parametrize(
     ("bend", "words"),
     [
-        (
-            lambda t: 1.5 * np.exp(-((t - 6) ** 2)),
-            "cost falls until steps = .*, rises until steps = .* and falls again",
-        ),
-        (lambda t: 0.1 * (t - 6) ** 2, "cost falls until steps = .* and rises"),
+        (lambda t: 1.5 * np.exp(-((t - 6) ** 2)), "falls until steps = .*, rises until steps = .* and falls again"),
+        (lambda t: 0.1 * (t - 6) ** 2, "falls until steps = .* and rises"),
         (lambda t: -2 * np.maximum(0, t - 7), ""),
     ],
 )
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_a_curve_that_turns_is_told_where(bend, words, quiet):
     rng, steps = np.random.default_rng(2), np.geomspace(10, 1e5, 24)
     cost = steps**-0.2 * np.exp(bend(np.log(steps)) + 0.03 * rng.standard_normal(24))
-    check = bs.fit("cost ~ E + A * steps**-a", pd.DataFrame({"steps": steps, "cost": cost}), **SHORT).check()
-    assert check["verdict"] == "does not fit" and re.fullmatch(
-        "no power law holds: " + words if words else "", check["turns"]
-    )
+    check = bs.fit("cost ~ E + A * steps**-a", pd.DataFrame({"steps": steps, "cost": cost}), **OF_FIT).check()
+    assert check["verdict"] == "does not fit"
+    assert re.fullmatch(f"no power law holds: cost {words}" if words else "", check["turns"])
     assert ("No power law holds: cost" in verdict_sentence(check)) is bool(words)
     if words:
-        turns = [float(x) for x in re.findall("= (\\S+[0-9])", check["turns"])]
+        turns = [float(x) for x in re.findall("= ([0-9.e]+)", check["turns"])]
         true = np.exp(6)
         assert min(abs(np.log(x / true)) for x in turns) < 1.2, "the peak of a bump, the bottom of a parabola"
 
 
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 def test_five_rows_cannot_show_that_another_form_is_right(quiet):
     steps, rng = np.geomspace(10, 1e3, 5), np.random.default_rng(1)
     table = pd.DataFrame({"steps": steps, "cost": steps**-0.3 * np.exp(0.05 * rng.standard_normal(5))})
-    sentence = verdict_sentence(bs.fit("cost ~ E + A * steps**-a", table, **SHORT).check())
+    sentence = verdict_sentence(bs.fit("cost ~ E + A * steps**-a", table, **OF_FIT).check())
     assert sentence.startswith("the law fits its rows") and "5 settings cannot show that another form" in sentence
     sharp = bs.laws.Formula("cost ~ E + A * steps**-a", priors={"a": "LogNormal(-1.2, 0.01)"})
-    assert "and the prior decides a" in verdict_sentence(bs.fit(sharp, table, **SHORT).check())
+    assert "and the prior decides a" in verdict_sentence(bs.fit(sharp, table, **OF_FIT).check())
 
 
 def test_what_the_prior_decides_is_named(runs, quiet):

@@ -170,6 +170,7 @@ def test_neighbours_of_a_wrong_form_predict_better_and_are_named():
     assert "~" in best["law"]
 
 
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 @pytest.mark.parametrize(
     ("formula", "response", "better"),
     [
