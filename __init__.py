@@ -1,4 +1,4 @@
-"""Bayesian scaling laws of neural networks.
+"""Bayesian scaling laws over any columns, and of neural networks.
 
 A table of training runs goes in; posteriors of a law, a comparison of laws, and decisions with their uncertainty come
 out. Names are resolved on first use, so importing the package loads none of its dependencies.

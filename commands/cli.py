@@ -49,7 +49,7 @@ GROUPS = {
 }  # fmt: skip
 
 app = typer.Typer(
-    help="Bayesian scaling laws of neural networks: posteriors, comparisons and decisions with their uncertainty.",
+    help="Bayesian scaling laws over any columns: posteriors, comparisons and decisions with their uncertainty.",
     cls=Group,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -59,7 +59,7 @@ def as_sentence(text):
 
 
 def tabulated(table, width):
-    """Return the lines of a table without cutting a cell: turned, or in blocks of columns, where it is too wide.
+    """Return the lines of a table without cutting a cell: turned, under long labels, or in blocks of columns.
 
     Examples
     --------
@@ -77,6 +77,11 @@ def tabulated(table, width):
             for label, cell in table.iloc[:, 0].items()
         )
         return [line for pair in cells for text in pair for line in text.split("\n")]
+    if max(len(str(label)) for label in table.index) > width // 2:
+        header, *rows = _lines(table.set_axis(["   "] * len(table)))
+        if _fits([header], width):
+            pairs = zip(table.index, rows, strict=True)
+            return [header, *(line for label, row in pairs for line in (*filled(str(label), width).split("\n"), row))]
     count = table.shape[1] - 1
     while count > 1 and not _fits(_lines(table.iloc[:, :count]), width):
         count -= 1
