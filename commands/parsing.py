@@ -153,17 +153,13 @@ def _reader_options(reading):
 
 def _read(kind, data, asked, needed=()):
     """Read a table of a kind: a built-in one, or a file, with the options that its reader takes."""
-    from pandas import DataFrame
-
-    from ..datasets import catalogue, load, read
+    from ..datasets import catalogue
+    from ..datasets.reader import as_table
 
     asked = _asked(kind, asked)
     if isinstance(data, str) and data in set(catalogue()["name"]) and not Path(data).exists():
         _refuse_columns(asked, data)
-        data = load(data)
-    if isinstance(data, DataFrame) and not asked:
-        return data
-    return read(data, kind.name, **asked, **({"needed": needed} if needed and "needed" in kind.options else {}))
+    return as_table(data, kind.name, needed, **asked)
 
 
 def _asked(kind, options):
@@ -233,8 +229,7 @@ def table_for(law, data, fitting, needed=()):
     kind, asked = KINDS[law.kind], _reader_options(fitting)
     if data is None:
         _refuse_columns(asked, kind.built_in, "; name a file with --data")
-    runs = ("run",) if getattr(law, "effects_of", None) == "run" else ()
-    columns = tuple(dict.fromkeys((*law.needed, *needed, *runs)))
+    columns = tuple(dict.fromkeys((*law.needed, *needed)))
     return _read(kind, law.usual_table() if data is None else data, asked, columns)
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from ..errors import InputError
+from .catalogue import catalogue, load
 from .checks import Changes
 from .columns import Called
 from .formats import open_table
@@ -18,8 +22,6 @@ from .wording import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pandas as pd
 
 
 DEFAULTS = {"flop_per_parameter_token": 6}  # of options that are neither off nor empty
@@ -295,3 +297,46 @@ def read(
     table = table.reset_index(drop=True)
     table.attrs = {"source": name} | ({"reading": changes.entries} if changes.entries else {})
     return PrintedTable.of(table)
+
+
+def as_table(
+    source: str | PathLike[str] | pd.DataFrame | Mapping[str, Any],
+    kind: str = "runs",
+    needed: Sequence[str] = (),
+    **options: Any,
+) -> pd.DataFrame:
+    """Return a table that was read or loaded as it is, and read any other: a file, a built-in table, a dict or a frame.
+
+    Parameters
+    ----------
+    source : path, str, DataFrame or mapping
+        A text may be the name of a built-in table. A mapping has columns by name.
+    kind : str
+    needed : sequence of str
+        Columns that a law needs, where the kind takes them.
+    **options
+        Of `read`; with some every table is read.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As `read` returns it.
+
+    Raises
+    ------
+    InputError
+        As `read`.
+
+    Examples
+    --------
+    >>> runs = as_table({"parameters": [1e8, 1e9], "tokens": [2e9, 2e10], "loss": [3.2, 2.7]})
+    >>> as_table(runs) is runs
+    True
+    """
+    if isinstance(source, str) and source in set(catalogue()["name"]) and not Path(source).exists():
+        source = load(source)
+    if isinstance(source, PrintedTable) and not options:
+        return source
+    if isinstance(source, Mapping):
+        source = pd.DataFrame(source)
+    return read(source, kind, **options, **({"needed": needed} if needed and "needed" in KINDS[kind].options else {}))

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..datasets import read
 from ..datasets.checks import warn
 from ..datasets.progress_messages import say
+from ..datasets.reader import as_table
 from ..errors import InputError, TableNote
 from ..models.law import Law
 from ..models.laws import as_law
@@ -32,7 +32,7 @@ def check_options(seed, sampler, settings):
 
 def fit(
     law: Law | str = "coupled",
-    table: pd.DataFrame | str | PathLike[str] | None = None,
+    table: pd.DataFrame | str | PathLike[str] | Mapping[str, Any] | None = None,
     *,
     priors: Mapping[str, Any] | None = None,
     seed: int = 1,
@@ -52,8 +52,9 @@ def fit(
         Such as ``Chinchilla()``, ``Progress(7)`` or ``Lengths()``, or its name such as ``"chinchilla"``. The coupled
         law is the default: it predicts runs beyond the fitted ones better than Chinchilla's law. It does so in
         rollouts of ten public tables, for all of their six sources.
-    table : DataFrame or path
-        Required. Of the law's kind, from `load` or `read`, or a file that `read` reads without options.
+    table : DataFrame, path, str or mapping
+        Required. Of the law's kind, from `load` or `read`. A file, the name of a built-in table, another frame or a
+        dict of columns is read without options.
     priors : mapping of str to str or distribution, optional
         Replace priors of the law by name: text such as ``"LogNormal(-1, 0.5)"``, or a distribution of PyMC or PreliZ.
     seed : int
@@ -113,8 +114,7 @@ def fit(
     law = as_law(law, priors)
     if table is None:
         raise InputError("table is missing; pass a table of runs such as table=load('chinchilla_runs')")
-    if isinstance(table, str | PathLike):
-        table = read(table, law.kind)
+    table = as_table(table, law.kind, law.needed)
     check_options(seed, sampler, settings)
     settings |= {"prior_predictive": prior_predictive, "posterior_predictive": posterior_predictive}
     settings |= {"seed": seed, "log_likelihood": log_likelihood, "progress": progress}

@@ -13,6 +13,7 @@ from ...datasets import fractional_years
 from ...datasets.deferred import special
 from ...datasets.printed import Printed, Text, drawn_by
 from ...datasets.progress_messages import counted
+from ...datasets.reader import as_table
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -126,6 +127,7 @@ def rollout(
     law = as_law(law)
     check_options(seed, sampler, settings)
     check_beyond(beyond)
+    table = as_table(table, law.kind, law.needed)
     rows = law.suited(table).rows(table)
     values = law.numbers_along(rows, by)
     cutoffs = sorted({_number(cutoff) for cutoff in np.atleast_1d(np.asarray(cutoffs, object))})

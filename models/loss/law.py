@@ -224,7 +224,8 @@ class LossLaw(LossTests, LossGrouping, LossPlanner, Law):
     @property
     def needed(self):
         """Return the columns that a table of runs must have."""
-        return (*self.columns, self.observed, *(("loss_halfwidth",) if self.measurement_error else ()))
+        optional = {"loss_halfwidth": self.measurement_error, "run": self.run_effects}
+        return (*self.columns, self.observed, *(name for name, used in optional.items() if used))
 
     def rows(self, table):
         """Return the table, refusing one that cannot inform this law.

@@ -195,7 +195,8 @@ MANY = pd.DataFrame({f"setting {i}": [1.0] for i in range(40)} | {"N": [1e7], "T
 C = "training_flop"
 # Tables that would be read wrong, with words of the message; after "not " words that are not in it.
 REFUSED = [
-    (RUNS[["N", "D"]].assign(acc=1 - LOSS / 10, acc_err=LOSS / 100), {}, ["fit '1 - acc ~ E + A * N**-alpha + B * D**-beta'"]),
+    (RUNS[["N", "D"]].assign(acc=1 - LOSS / 10, acc_err=LOSS / 100), {},
+     ["fit '1 - acc ~ E + A * N**-alpha + B * D**-beta'"]),
     (RUNS[["N", "loss"]].assign(**RATES), {}, ["--column tokens=NAME"]),
     (RUNS[["D", "loss"]].assign(params_wte=1e6, params_embed=2e6), {}, ["--column parameters=NAME"]),
     (RUNS[["D", "loss"]].assign(params_wte=1e6, my_params=1e7), {}, ["--column parameters=my_params"]),

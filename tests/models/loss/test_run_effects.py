@@ -188,7 +188,7 @@ def test_run_effects_are_refused_where_they_cannot_be_had(curves):
         bs.laws.Chinchilla(run_effects=True, priors={"rho": "Beta(2, 2)"})
     law = bs.laws.Chinchilla(run_effects=True)
     for table, text in (
-        (curves.drop(columns="run"), 'run_effects needs "run"; the columns are'),
+        (curves.drop(columns="run"), 'law needs "run"; the columns are'),
         (curves.iloc[::9], "every run has one row; .* set run_effects=False"),
         (curves.assign(run=curves["run"].where(curves.index != 5)), "column 'run' is empty in row 5"),
     ):

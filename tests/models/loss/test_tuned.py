@@ -117,12 +117,13 @@ def test_rates_and_batches_are_read_by_their_usual_names_where_a_law_needs_them(
 def test_a_rate_that_is_no_rate_is_refused_in_one_line():
     runs = simulated("learning-rate", sweep())
     runs.loc[3, "learning_rate_peak"] = 0.0
-    with pytest.raises(bs.InputError, match=r"learning_rate_peak.*row 3.*positive"):
+    with pytest.raises(bs.InputError, match=r"row 3.*learning_rate_peak.*found 0.*positive"):
         bs.fit("learning-rate", runs, seed=1)
 
 
 def test_sizes_with_one_rate_each_are_refused():
     runs = pd.concat([simulated("learning-rate", sweep(rates=(2e-3,), batches=(2**19,)))] * 3, ignore_index=True)
+    runs["loss"] += 1e-3 * np.arange(len(runs))
     with pytest.raises(bs.InputError, match=r"is 0.002 in every row; .* several learning rates; or fit coupled"):
         bs.fit("learning-rate", runs, seed=1)
     runs["learning_rate_peak"] = 2e-3 * (runs["parameters"] / 1e8) ** -0.5
