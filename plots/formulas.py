@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -61,7 +61,8 @@ def plot_ask(fit: Fit, *questions: str, **drawing: Unpack[Drawing]) -> Picture:
     own = (answers[LOW] <= 0).any() or middle.max() < ALIKE * middle.min()
     for (label, row), unit in zip(answers.iterrows(), middle, strict=True):
         rows[f"{label}: {texts[label]}"] = row[[LOW, MIDDLE, HIGH]].to_numpy(float) / (1.0 if own else unit)
-    picture = plot_intervals.picture(rows, "value" if own else "times the median", log=not own)
+    draw: Any = plot_intervals
+    picture = draw.picture(rows, "value" if own else "times the median", log=not own)
     first = next(iter(texts))
     return replace(
         picture,

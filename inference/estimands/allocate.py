@@ -134,8 +134,8 @@ def allocate(
     if type(law).plan is Planner.plan:
         try:
             law.plan({})
-        except InputError as error:
-            raise InputError(f"{error}{command_of(fit)}") from None
+        except InputError as refusal:
+            raise InputError(f"{refusal}{command_of(fit)}") from None
     if name == "compute" and demands is not None:
         _check_served(asked, demands)
     check_beyond(beyond)

@@ -102,7 +102,7 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
     >>> 2.2 < float(ask(fit, "loss at n = 1e9")["q50"].iloc[0]) < 2.5
     True
     """
-    of_kind(fit, KINDS["columns"])
+    law: Any = of_kind(fit, KINDS["columns"]).law
     answers: dict[str, Answered] = {}
     for question in map(parse_question, questions):
         for label, one in _answer(fit, question).items():
@@ -113,7 +113,7 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
     if any(x > 0 for one in answers.values() for x in (one.outside or {}).values()):
         notes.append(f"beyond the largest row with the drift of laws of losses, {drift_of(fit.law).loss:.1%} a decade")
     if any("at_end" in one.besides for one in answers.values()):
-        notes.append(f"best is where {fit.law.parsed.left} is {'greatest' if _is_better_higher(fit.law) else 'least'}")
+        notes.append(f"best is where {law.parsed.left} is {'greatest' if _is_better_higher(law) else 'least'}")
     table = pd.DataFrame(rows, index=pd.Index([*answers], name="question"))
     return printed(table, "value", f"{fit.law.label} on {len(fit.rows):,} rows", "; ".join(notes), fit)
 
@@ -153,10 +153,10 @@ def _answer(fit, question):
 
 def respond(fit: Fit, places: list[dict[str, Any]]) -> np.ndarray:
     """Return draws of the mean response as they are quoted, (sample, place), at values of columns and groups."""
-    left = parse_question(str(fit.law.parsed.left))
-    drifting = Answering(fit, left.text)
+    drifting = Answering(fit, "")
+    left = parse_question(str(drifting.law.parsed.left))
     both = [[x.whole(x.response(given)) for x in (drifting.alone, drifting)] for given in places]
-    return np.stack(_quote(fit, [Answered(left, *draws, {}, {}) for draws in both]), axis=1)
+    return np.stack(_quote(fit, [Answered(left, alone, moved, {}, {}) for alone, moved in both]), axis=1)
 
 
 def _quote(fit, answers):
@@ -248,7 +248,7 @@ class Answering:
     question, which messages repeat.
     """
 
-    def __init__(self, fit: Fit, text: str, *, drifts: bool = True) -> None:
+    def __init__(self, fit: Any, text: str, *, drifts: bool = True) -> None:
         self.law, self.table, self.text, self.reference = fit.law, fit.rows, text, fit.draws.reference
         posterior = fit["posterior"].to_dataset()
         self.posterior = {name: _flatten(x) for name, x in posterior.items()}

@@ -103,7 +103,7 @@ def of_rows(header, rows, note=None, **more):
 def of_answer(table):
     """Return an `IntervalTable` as a table: the cells, the title and the note that it prints."""
     text = table.text()
-    return html(text.table.reset_index(names="which"), title=text.title, note=table.attrs["note"])
+    return html(text.table.reset_index(names="which"), title=text.title, note=table.attrs.get("note"))
 
 
 def allocated(entries, *, title=None, fits=None):

@@ -77,6 +77,29 @@ def scores_fit(scores_design):
 
 
 @pytest.fixture(scope="module")
+def formula_fit():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(np.exp(rng.uniform(0, 5, (30, 2))), columns=["n", "d"])
+    y = (1 + 2 * x["n"] ** -0.5 + 3 * x["d"] ** -0.4) * np.exp(0.01 * rng.standard_normal(30))
+    return bs.fit("error ~ E + A * n**-alpha + B * d**-beta", x.assign(error=y), seed=1, draws=500, tune=500)
+
+
+def test_a_formula_of_two_columns_has_a_panel_for_each_in_both_backends(formula_fit):
+    picture = bs.plot_fit.picture(formula_fit)
+    assert [panel.x.title for panel in (picture, *picture.panels)] == ["n", "d"]
+    rows = picture.table[picture.table["kind"] == "points"]
+    assert len(rows) == 60  # the rows in each panel, moved to the centre of the other: near the curve
+    curve = picture.layers[1].data
+    at = np.interp(np.log(rows["x"][:30]), np.log(curve["x"]), curve["y"])
+    np.testing.assert_allclose(rows["y"][:30], at, rtol=0.05)
+    axes = bs.plot_fit(formula_fit)
+    assert len(axes.figure.axes) == 2 and axes.table.equals(picture.table)
+    figure = bs.plot_fit(formula_fit, backend="plotly")
+    assert {trace.xaxis for trace in figure.data} == {"x", "x2"}
+    assert not bs.plot_fit.picture(formula_fit, along="d").panels
+
+
+@pytest.fixture(scope="module")
 def grouped_fit(runs):
     halves = runs.assign(half=np.where(np.arange(len(runs)) % 2, "odd", "even"))
     law = bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "half")
@@ -131,6 +154,7 @@ def figures(
     horizons_fit,
     trend_fit,
     curve_fit,
+    formula_fit,
 ):
     """The picture of each figure, before a backend draws it."""
     both = {"by size": fit_default, "one sigma": fit_one_sigma}
@@ -140,6 +164,7 @@ def figures(
     designed = bs.design(fit_default, budget=1e21, compute=1e23, gate=False)
     functions = {
         "fit": lambda **options: bs.plot_fit(fit_default, **options),
+        "ask": lambda **options: bs.plot_ask(formula_fit, "alpha", "beta", **options),
         "isoflop": lambda **options: bs.plot_isoflop(fit_default, **options),
         "valley": lambda **options: bs.plot_valley(fit_default, BUDGET, **options),
         "frontier": lambda **options: bs.plot_frontier(both, **options),

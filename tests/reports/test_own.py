@@ -344,7 +344,6 @@ def test_laws_of_another_kind_than_the_table_are_refused(table, tmp_path):
 
 
 REFUSED = {  # what is wrong with a table of 16 runs, and the words of the options that fix it
-    "tokens that follow": (lambda runs: runs.assign(tokens=20 * runs["parameters"]), r"bayescaling \w+ (.*)"),
     "another name": (lambda runs: runs.rename(columns={"loss": "my metric"}), r"\((--column .*)\)"),
     "a blank": (lambda runs: runs.assign(loss=runs["loss"].where(runs.index != 3)), r"\((--drop-missing)\)"),
 }
@@ -366,6 +365,24 @@ def test_a_table_that_fit_refuses_is_refused_alike_with_a_command_that_works(fau
     table = [] if "--data" in words else ["--data", "mine.csv"]
     code, _, errors = run(*table, *words, "--draws", 100, "--tune", 200, "--chains", 2, "--out", "new")
     assert code == 0 and (tmp_path / "new" / "index.html").exists(), errors
+
+
+def test_a_table_of_any_columns_has_a_page_in_its_own_words(tmp_path, quiet):
+    n, rng = np.geomspace(1e3, 1e6, 12), np.random.default_rng(0)
+    error = (0.05 + 6 * n**-0.4) * np.exp(0.02 * rng.standard_normal(12))
+    pd.DataFrame({"n_images": n, "test_error": error, "loss": 1.0}).to_csv(tmp_path / "mine.csv", index=False)
+    code, _, errors = run("--data", tmp_path / "mine.csv", "--draws", 300, "--tune", 300, "--out", tmp_path / "new")
+    assert code == 0, errors
+    document = json.loads((tmp_path / "new" / "results.json").read_text(encoding="utf-8"))
+    (law, entry), ahead = next(iter(document["laws"].items())), document["answers"][0]
+    assert law == "test_error ~ E + A * n_images**-alpha"
+    assert entry["at_medians"].startswith("test_error = 0.") and entry["ranges"] == "n_images from 1e3 to 1e6"
+    assert ahead["question"] == "test_error at n_images = 1e7" and ahead["facts"]["decades"] == pytest.approx(1)
+    text = re.sub(
+        r"<(style|script).*?</\1>|<[^>]+>", " ", (tmp_path / "new" / "index.html").read_text("utf-8"), flags=re.S
+    )
+    page = text[: text.rindex("How to cite")].replace("\N{MINUS SIGN}", "-")
+    assert entry["at_medians"] in page and not re.search(r"\b(tokens|nats|Cross-entropy|largest run)\b", page)
 
 
 def test_an_option_that_no_law_has_is_refused(table, tmp_path):

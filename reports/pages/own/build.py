@@ -89,7 +89,7 @@ def _front(custom, figures):
         sized=answers[0] if custom.document["optimum"] else None,
         quotable=quotable({"answers": answers}),
         not_quotable=not_quotable({"answers": answers}),
-        unexplained=() if custom.fit.law.kind in PAGES else names_among([*map(str, custom.fit.rows)]),
+        unexplained=names_among([*map(str, custom.fit.rows)]) if "at_medians" in custom.entry else (),
         note=misfit_note([custom.document["laws"][answers[0]["rests_on"][0]]]),
     )
 

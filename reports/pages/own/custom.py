@@ -5,7 +5,6 @@ from inspect import signature
 
 import pandas as pd
 
-from ....datasets.kinds.runs import RUNS
 from ....datasets.wording import printable
 from ....inference.comparison.differences import is_apart
 from ....plots import plot_compare
@@ -91,7 +90,7 @@ class Custom:
                 of = self.comparison.loc[name]
                 row |= {"difference": f"{of['elpd_diff']:.1f} ± {of['dse']:.1f}", "weight": f"{of['weight']:.2f}"}
             for constant, label in (("exponent_parameters", "exponent a"), ("E", "E (nats)")):
-                if (q := entry["parameters"].get(constant)) and self.fit.law.kind == RUNS.name:
+                if "at_medians" not in entry and (q := entry["parameters"].get(constant)):  # else it is of a formula
                     row[label] = tables.interval(q, "{:.3f}")
             rows.append(row | {"law and rows": entry["verdict"]["verdict"]})
         return tables.html(pd.DataFrame(rows).fillna(tables.MISSING), title="Laws by leave-one-out")

@@ -80,27 +80,24 @@ def test_a_larger_size_is_beyond_the_runs_whatever_its_compute():
 
 
 def test_both_sides_are_counted_along_the_columns_of_a_law_where_compute_is_unknown():
-    fitted = pd.DataFrame({"parameters": [1e8, 1e9], "loss": [3.0, 2.5]})
-    above, below = sides_outside(bs.law("power-parameters"), fitted, pd.DataFrame({"parameters": [7, 5e8, 1.4e12]}))
-    np.testing.assert_allclose(above, [0, 0, np.log10(1400)], atol=1e-8)
-    np.testing.assert_allclose(below, [np.log10(1e8 / 7), 0, 0], atol=1e-8)
-    unknown = sides_outside(bs.law("power-compute"), fitted, pd.DataFrame({"training_flop": [1e20]}))
-    assert np.isnan(unknown).all()
+    fitted, new = pd.DataFrame({"loss": [2.5, 3.0]}), pd.DataFrame({"loss": [0.25, 2.7, 6.0]})
+    above, below = sides_outside(bs.laws.TaskError(), fitted, new)
+    np.testing.assert_allclose(above, [0, 0, np.log10(2)], atol=1e-8)
+    np.testing.assert_allclose(below, [1, 0, 0], atol=1e-8)
+    assert np.isnan(sides_outside(bs.laws.TaskError(), fitted, pd.DataFrame({"error": [0.5]}))).all()
 
 
-def test_a_prediction_outside_the_runs_is_weak_on_both_sides_and_drifts_above_them():
-    rng, n = np.random.default_rng(0), np.geomspace(1e6, 1e9, 12)
-    table = pd.DataFrame({"parameters": n, "loss": (1.8 + 30 * n**-0.2) * np.exp(0.003 * rng.standard_normal(12))})
-    fit = bs.fit("power-parameters", table, draws=500, tune=500)
-    runs = pd.DataFrame({"parameters": [7, 1e8, 1.4e12]})
-    document = fit.predict(runs).document()
-    assert [run["strength"] for run in document["runs"]] == ["weak", "strong", "weak"]
-    assert document["standing"]["strength"] == "weak"
-    printed = str(fit.predict(runs))
-    assert "1,400" in printed and "below the runs by 140,000" in printed and "within the runs" in printed
-    means = [fit.predict(runs, noise=False, beyond=x)["loss"] for x in ("drift", "none")]
-    drifting, alone = (mean.std(("chain", "draw")) for mean in means)
-    assert float(drifting[2]) > 2 * float(alone[2]) and float(drifting[0]) == float(alone[0])
+def test_a_prediction_outside_the_runs_is_weak_on_both_sides(fit_default):
+    least, most = fit_default.rows["tokens"].agg(["min", "max"])
+    size = fit_default.rows["parameters"].median()
+    runs = pd.DataFrame({"parameters": [7, size, size], "tokens": [least, least * 2, most * 1400]})
+    predicted = fit_default.predict(runs)
+    document = predicted.document()
+    grades = [run["strength"] for run in document["runs"]]
+    assert grades[0] == grades[2] == document["standing"]["strength"] == "weak"
+    assert any("below the smallest run" in reason for reason in document["runs"][0]["because"])
+    assert any("above the largest fitted run" in reason for reason in document["runs"][2]["because"])
+    assert "1,400" in str(predicted) and "below the runs by" in str(predicted) and "within the runs" in str(predicted)
 
 
 @pytest.fixture(scope="module")
