@@ -113,8 +113,9 @@ def fit(
     law = as_law(law, priors)
     if table is None:
         raise InputError("table is missing; pass a table of runs such as table=load('chinchilla_runs')")
-    if isinstance(table, str | PathLike):
-        table = read(table, law.kind)
+    of_any = law.kind == "columns"
+    if isinstance(table, str | PathLike) or of_any:
+        table = read(table, law.kind, needed=law.needed if of_any else ())
     check_options(seed, sampler, settings)
     settings |= {"prior_predictive": prior_predictive, "posterior_predictive": posterior_predictive}
     settings |= {"seed": seed, "log_likelihood": log_likelihood, "progress": progress}

@@ -43,7 +43,7 @@ def draw_formula(fit, *, along=None, level=0.95):
         layers += median_and_band(grid, three, look, label, legend=bool(key))
         of = of_group == name
         if law.error_columns:
-            sd = rows.loc[of, [*law.error_columns]].mean(axis=1).to_numpy(float)
+            sd = law.error_sizes(rows.loc[of])[0]
             ends_of_rows = frame(x=x[of], low=response[of] - 2 * sd, high=response[of] + 2 * sd)
             layers.append(Layer("upright", f"two standard errors, {label}", ends_of_rows, look, False, 0.8, 0.4))
         points = frame(x=x[of], y=response[of])
