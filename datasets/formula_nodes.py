@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 POWER = "**"
+# Functions of arrays, NaN or infinite where a function has no value.
+NUMPY = {name: getattr(np, name) for name in ("exp", "log", "log2", "log10", "log1p", "sqrt", "abs")}
+NUMPY |= {POWER: np.power, "expit": lambda x: 1 / (1 + np.exp(-x))}
+NUMPY |= {"min": lambda *x: np.minimum.reduce(x), "max": lambda *x: np.maximum.reduce(x)}
 STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, "negative": 3, POWER: 4}
 
 

@@ -250,7 +250,8 @@ def propose(table: pd.DataFrame) -> list[Proposal]:
     proposals, *others = [[*_propose_forms(columns, *each)] for each in found[:2]]
     if others and not is_called(found[1][0][0], ["train"]):
         proposals.insert(MOST - 1, others[0][0])
-    names = {name: f"{name}_" for name in apart} | {new: name for name, new in apart.items()}
+    unused = (f"p{k}" for k in range(1, 99) if f"p{k}" not in table)
+    names = dict(zip(apart, unused)) | {new: name for name, new in apart.items()}
 
     def rename(node):
         return Name(names.get(node.name, node.name), tuple(names.get(level, level) for level in node.levels))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...datasets.formula_nodes import POWER, BinaryOperation, Call, Name, Negative, Number, evaluate, names_in, spell, walk
+from ...datasets.formula_nodes import NUMPY, POWER, BinaryOperation, Call, Name, Negative, Number, evaluate, names_in, spell, walk
 from ...datasets.formulas import FormulaError
 from ...datasets.meaning.names import words
 from ...datasets.wording import listed, quoted, suggestion
@@ -31,8 +31,7 @@ LEVELS = {"80": 1.282, "90": 1.645, "95": 1.96, "99": 2.576}  # limits of an int
 CLOSE_NAME = 0.8  # to that of a column: a constant of such a name is one that was mistyped
 
 SCATTERS = ("relative", "additive", "logit")  # noise that has a scale
-# As `FUNCTIONS`, but NaN or infinite where a function has no value, so that cells are refused and not floored.
-EXACT = FUNCTIONS | {"log": np.log, "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt, POWER: np.power}
+EXACT = FUNCTIONS | NUMPY  # without floors, so that cells of which a function has no value are refused
 
 
 def counts_of(left):
