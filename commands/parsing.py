@@ -1,5 +1,6 @@
 """From the options of a command to names and values, a table, a law and the sampler's settings."""
 
+import contextlib
 import functools
 import json
 import warnings
@@ -16,6 +17,9 @@ MOST_NUMBERS = 1000  # in one range: more are a slip of the pen
 OF_RUNS = ("ignore", "perplexity", "unit", "bytes_per_token", "flop_per_parameter_token", "keep_copies", "last_of",
            "best_of", "drop_highest", "from_name", "from_file", "scale", "threshold", "measurement_error", "group",
            "pooled", "shared")  # fmt: skip
+# Laws of tables that are read as one of another kind.
+USUAL = {"horizons": "horizons", "evaluations": "progress-7", "counts": "lengths", "values": "trend",
+         "scores": "scores"}  # fmt: skip
 _OPTION = {"columns": "--column"}
 _READ = ("ignore", "perplexity", "bytes_per_token", "flop_per_parameter_token", "where", "drop_missing", "keep_copies",
          "last_of", "best_of", "drop_highest", "from_name", "from_file", "trials")  # fmt: skip
@@ -248,6 +252,7 @@ def table_of_no_law(data, fitting, out=None):
     """
     from ..datasets import KINDS
     from ..datasets.files import check_writable
+    from ..datasets.meaning.names import FALLING, RISING, is_called
     from ..inference.formulas.choose import propose
 
     coupled = functools.partial(law_and_table, "coupled", data, fitting, out)
@@ -260,6 +265,13 @@ def table_of_no_law(data, fitting, out=None):
         table = _read(kind, data, asked | {"drop_missing": False})
         found = {*KINDS["runs"].numbers(table.columns, asked["columns"]).values()}
         of_runs = len(found & {"parameters", "tokens", "training_flop"}) > 1 and "loss" in found
+        of_runs &= not Path(data).is_dir()
+        named = any(is_called(name, (*FALLING, *RISING)) for name in table)
+        for name, law in USUAL.items() if not of_runs else ():
+            with contextlib.suppress(InputError):
+                if name != "scores" or not named:
+                    _read(KINDS[name], data, {})
+                    return law_and_table(law, data, fitting, out)
         try:
             formula, published = propose(table)[0]
         except InputError:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .columns import recognise, recognise_with_unit
-from .meaning.names import means
+from .meaning.names import FALLING, RISING, is_called, means
 from .notation import parsed
 from .text import decode, refuse_empty, refuse_lines
 from .wording import listed, plural, quoted
@@ -171,7 +171,8 @@ def _read_names(document, label):
     lists = {name: x for name, x in document.items() if isinstance(x, list)}
     curves = [name for name in lists if recognise(name) or recognise_with_unit(name)]
     lengths = Counter(len(x) for x in lists.values())
-    curves = curves or [name for name, x in lists.items() if lengths[len(x)] > 1 and len(x) > 1]
+    results = [name for name, x in document.items() if name not in lists and is_called(name, (*FALLING, *RISING))]
+    curves = curves or [name for name, x in lists.items() if lengths[len(x)] > 1 and len(x) > 1 and not results]
     if lists and (len(lists) == len(document) or curves):
         return _read_columns(document, curves or list(lists), label)
     if len(document) > 1 and _are_objects(document):

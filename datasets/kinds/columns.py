@@ -16,11 +16,14 @@ from ..text import refuse_duplicates
 from ..wording import plural, quoted
 from .kind import Kind, register_kind
 
-# A size in a name, such as params_3M, N=1000 or width64k: a word, and a number with a suffix, or after "=".
-NAMED_SIZE = re.compile(r"([A-Za-z]*)(?:[_: -]*(\d+(?:\.\d+)?[kKmMbBtT])(?![A-Za-z])| ?= ?(\d+(?:\.\d+)?(?:e\d+)?))")
+# A size in a name, such as params_3M, N=1000 or N1238144: a word, and a number with a suffix, after "=", or large.
+NAMED_SIZE = re.compile(
+    r"([A-Za-z]*)(?:[_: -]*(\d+(?:\.\d+)?[kKmMbBtT])(?![A-Za-z])| ?= ?(\d+(?:\.\d+)?(?:e\d+)?)|(?<=[Nn])(\d{4,}))"
+)
+OF_SIZE = "param parameter token n d c width dim size image sample".split()  # words that name it
 PLUS_MINUS = re.compile(r"\s*([^±()]+?)\s*(?:±|\+/-|\+-)\s*([0-9.,]+)\s*(%?)\s*")
 FAILED = set("diverged div failed fail oom crashed crash error timeout inf - -- — – ? x tbd".split())
-LEAST_SIZES = 3  # columns, or runs of different sizes
+LEAST_SIZES, LEAST_READINGS = 3, 4  # columns, or runs of different sizes; of a run that no column names
 EPOCHS = {"epoch", "epochs"}
 
 
@@ -54,8 +57,11 @@ def _stack_sizes(frame, label):
         word, rest = matches[names[0]][1], re.sub(r"^[\W_]+|[\W_]+$", "", text.replace("\0", ""))
         of_response = is_called(rest, (*FALLING, *RISING))
         stem = Path(label).name.partition(".")[0]
-        size = "size" if of_response or not word else word
+        size = word if is_called(word, OF_SIZE) else "size" if "size" not in frame else "size 2"
         value = rest if of_response else stem if is_called(stem, (*FALLING, *RISING)) else "value"
+        if pivot := next((name for name in frame if "\\" in str(name) and name not in names), None):
+            row, _, size = map(str.strip, pivot.partition("\\"))
+            frame = frame.rename(columns={pivot: row})
         if size in frame or value in frame:
             continue
         cells = lambda name, size=size, value=value: {size: _size_of(matches[name]), value: frame[name]}  # noqa: E731
@@ -71,7 +77,7 @@ def _stack_sizes(frame, label):
 
 
 def _size_of(match):
-    return parsed(match[2] or match[3])[0]
+    return parsed(match[2] or match[3] or match[4])[0]
 
 
 def parse(table, changes, columns, where, drop_missing, needed):
@@ -103,10 +109,11 @@ def _last_of_runs(table, changes, needed):
     step = next((name for name in table if spelled(name) in (MORE_STEPS | EPOCHS) - TIMES), None)
     if step is None or step in needed or table[step].dtype.kind != "f":
         return _name_sizes(table, changes)
+    sized = _name_sizes(table, changes)
     name = next((name for name in table if spelled(name) in RUNS or name == "size"), None)
-    once = name is None and not spelled(step).endswith("s")
-    runs = table[name] if name else (table[step].diff() <= 0).cumsum() if once else pd.Series(range(len(table)))
-    sized = _name_sizes(table, changes) if runs.duplicated().any() else table
+    again = (table[step].diff() <= 0).cumsum()
+    once = name is None and not spelled(step).endswith("s") and len(table) >= LEAST_READINGS * (again.iloc[-1] + 1)
+    runs = table[name] if name else again if once else pd.Series(range(len(table)))
     numbers = sized.select_dtypes("number").drop(columns=step)
     groups = numbers.groupby(runs.to_numpy(), sort=False)
     constant = (groups.nunique().max() <= 1) & (groups.first().nunique() >= LEAST_SIZES)
@@ -123,7 +130,8 @@ def _name_sizes(table, changes):
     matches = [NAMED_SIZE.search(str(run)) for run in table[name]] if name else [None]
     if not all(matches) or len({match[1].lower() for match in matches}) > 1:
         return table
-    size, values = matches[0][1] or "size", np.array([_size_of(match) for match in matches])
+    size = word if is_called(word := matches[0][1], OF_SIZE) else "size"
+    values = np.array([_size_of(match) for match in matches])
     known = any(np.allclose(table[other], values, rtol=0.1) for other in table.select_dtypes("number"))
     if known or size in table or len({*values}) < LEAST_SIZES:
         return table

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ...datasets.checks import warn
 from ...datasets.formula_nodes import Name, replace_names, spell
 from ...datasets.formulas import parse_formula
 from ...datasets.meaning.names import FALLING, RISING, is_called, means, words
 from ...datasets.wording import listed
-from ...errors import DiagnosticWarning, InputError
+from ...errors import DiagnosticWarning, InputError, TableNote
 from ...models.formula.suited import UNBOUNDED, find_errors
 from ..checks.suggestion import LEAST_GAIN
 from ..comparison.weights import sum_error
@@ -26,20 +27,21 @@ if TYPE_CHECKING:
 
 # Words in the names of columns, in the order in which they are preferred.
 HELD_OUT = "test val valid validation eval dev final heldout".split()
-COUNTS = "params parameters param weights nonembedding active total vocab".split()
-SIZES = [*COUNTS, *"model size tokens images samples examples demos demonstrations trajectories characters words".split()]
-SIZES += "sentences documents data train queries structures n d flops flop compute c hours bits episodes steps".split()
-SIZES += "iterations epochs".split()
+COUNTS = "param parameter paramcount weight nonembedding active total vocab".split()
+SIZES = [*COUNTS, *"model size token image sample example demo demonstration trajectory trajectories character".split()]
+SIZES += "word sentence document data train query queries structure n d flop flos compute c hour bits episode".split()
+SIZES += "step iteration epoch".split()
 SHAPES = "width dim hidden channels embd".split()  # of a model, which its parameters follow from
-SETTINGS = "seed lr rate best peak index id time sec secs seconds runtime memory mb gb batch dropout temperature".split()
-SETTINGS += "wd decay warmup minus plus stderr se sem std sd min max ci depth layers heads k questions trials".split()
-HARD = "seed lr rate index id time memory mb gb runtime".split()  # those that are never what a law is of
+HARD = "seed lr rate index id rank ub time sec second runtime memory mb gb batch bs".split()  # what no law is of
+SETTINGS = [*HARD, *"best peak dropout temperature wd decay warmup minus plus stderr se sem std sd min max ci".split()]
+SETTINGS += "depth layer head k question trial".split()
 CHANCE = "random chance baseline".split()
 COUNTED = "success successes solved correct passed wins".split(), "trials total attempts n episodes".split()
 MOST, MOST_COLUMNS = 3, 4  # formulas that are fitted, and columns that one is of
 LEAST_VALUES, LEAST_RANGE, MOST_GROUPS = 3, 1.5, 12
 PAIRS = (("A", "alpha"), ("B", "beta"), ("C", "gamma"), ("F", "delta"), ("G", "zeta"), ("H", "eta"))
 CONSTANTS = {*sum(PAIRS, ()), *"E c x0 b top R0 mid k m e0 slope g lam".split()}
+LEAST_F = 4  # of a regression of ranks on logarithms
 ALIKE = 0.998  # of the variance of a logarithm: a column that others tell so well is none of its own
 
 
@@ -80,9 +82,10 @@ class Columns:
             known = next(k for k, word in enumerate((*FALLING, *RISING)) if is_called(name, [word]))
             return "train" in words(name) and not held, not held, known
 
-        free = [name for name in self.numbers if not is_called(name, [*CHANCE, "teacher", "minus", "plus", "std", "sd"])]
+        free = [name for name in self.numbers if not is_called(name, [*CHANCE, "teacher", *"minus plus stderr se".split()])]
         known = sorted((name for name in free if is_called(name, (*FALLING, *RISING))), key=rank)
-        return known or [name for name in free[:0:-1] if not is_called(name, [*SETTINGS, *SIZES])]
+        unknown = [name for name in free[:0:-1] if not is_called(name, [*SETTINGS, *SIZES])]
+        return known or unknown or [name for name in free[:0:-1] if is_called(name, ["best", "optimal", "opt"])]
 
     def predictors(self, response: list[str]) -> list[str]:
         """Return columns that the response may be a function of, without those that others tell."""
@@ -118,8 +121,7 @@ class Columns:
 
     @staticmethod
     def _rank(name):
-        of_name = words(name)
-        return min((SIZES.index(word) for word in of_name if word in SIZES), default=len(SIZES)), "total" not in of_name
+        return next((k for k, word in enumerate(SIZES) if is_called(name, [word])), len(SIZES)), "all" not in words(name)
 
     def shares(self, response: list[str]) -> list[str]:
         """Return columns of shares that sum to 1 or 100 in every row, none if there are fewer than three."""
@@ -134,19 +136,24 @@ class Columns:
     def group(self, x: list[str]) -> str | None:
         """Return the column of text whose values each have several values of the predictors."""
         for name in self.texts:
-            if 2 <= self.table[name].nunique() <= MOST_GROUPS:
+            if 2 <= self.table[name].nunique() <= MOST_GROUPS and not is_called(name, ["ci"]):
                 several = self.table.groupby(name, observed=True)[x].nunique().min(axis=1)
                 if (several >= LEAST_VALUES).all():
                     return name
         return None
 
     def rises(self, response: list[str], x: list[str]) -> list[bool]:
-        """Return whether the response rises with each predictor, the others given."""
+        """Return whether the response rises with each predictor, the others given; warn where it changes with none."""
         y = self.table[response[0]] / (self.table[response[1]] if len(response) > 1 else 1.0)
         data = np.column_stack([np.log(self.table[x].to_numpy(float)), y.rank()])
         data = data[np.isfinite(data).all(axis=1)]
         data -= data.mean(axis=0)
-        return list(np.linalg.lstsq(data[:, :-1], data[:, -1], rcond=None)[0] > 0)
+        slopes, free = np.linalg.lstsq(data[:, :-1], data[:, -1], rcond=None)[0], len(data) - len(x) - 1
+        left, of = ((data[:, -1] - data[:, :-1] @ slopes) ** 2).sum(), (data[:, -1] ** 2).sum()
+        if free > 0 and (of - left) / len(x) < LEAST_F * left / free:
+            place = self.table.attrs.get("source", "the table")
+            warn(f"{place}: {listed(response)} hardly changes with {listed(x)}; another formula may tell more", TableNote)
+        return list(slopes > 0)
 
 
 def fit_usual(
@@ -242,10 +249,11 @@ def propose(table: pd.DataFrame) -> list[Proposal]:
     found = [(response, x) for response, x in found if x or columns.shares(response)]
     if not found:
         y = spell(several[0][0]) if several else "y"
-        why = f"{listed(several[0])} could be a function of no column" if several else "no column could be a response"
+        why = "no column of numbers could be a response"
+        if several:
+            why = f"{listed(several[0])} could be a function of no column: none has {LEAST_VALUES} positive numbers or more"
         raise InputError(
-            f"{place}: {why}, since no other has {LEAST_VALUES} positive numbers or more; write the formula: fit '{y} ~ "
-            f"E + A * x**-alpha' with columns of {listed(table.columns, 8)}"
+            f"{place}: {why}; write the formula: fit '{y} ~ E + A * x**-alpha' with columns of {listed(table.columns, 8)}"
         )
     proposals, *others = [[*_propose_forms(columns, *each)] for each in found[:2]]
     if others and not is_called(found[1][0][0], ["train"]):
@@ -286,7 +294,10 @@ def _propose_forms(columns: Columns, response: list[str], x: list[str]) -> Itera
     elif is_called(response[0], UNBOUNDED) or (columns.table[response[0]] <= 0).any():
         forms = [f"e0{at} + slope{at} * log10({one})", f"top{at} - {power}" if rises[0] else f"E + {power}"]
     else:
-        forms = [f"top{at} - {power}", curve] if rises[0] else [f"E + {power}", power]
+        ceiling = [f"top{at} - {power}", curve]
+        growth = [f"A{at} * {one}**alpha{at}", f"top{at} - {power}"]
+        known = is_called(response[0], RISING)
+        forms = (ceiling if known else growth) if rises[0] else [f"E + {power}", power]
     for form in forms:
         yield Proposal(f"{left} ~ {form}")
 

@@ -26,7 +26,7 @@ AROUND = "se sem stderr stder standard error err errors sd std stdev dev deviati
 DISTANCES = "minus plus err error errors".split()  # in the names of two columns that are no limits
 SPREADS = {"sd", "std", "stdev", "dev", "deviation"}
 NEUTRAL = {"ci", "interval", "limit", "bound", "confidence", "pct", "percent", "of"}
-MEAN, SEEDS = {"mean", "avg", "average", "median"}, {"seeds", "repeats", "replicates"}
+MEAN, SEEDS = {"mean", "avg", "average", "median", "value"}, {"seeds", "repeats", "replicates"}
 LEVELS = {"80": 1.282, "90": 1.645, "95": 1.96, "99": 2.576}  # limits of an interval, in standard errors
 CLOSE_NAME = 0.8  # to that of a column: a constant of such a name is one that was mistyped
 
@@ -167,6 +167,9 @@ class SuitedToTable:
     def notes(self, suited, rows):
         """Return sentences on the errors of rows, and on rows that are far from those beside them."""
         law, sentences = suited, []
+        copies = int(rows.duplicated().sum())
+        if copies and (rows[law.observed] % 1 != 0).any():
+            sentences.append(f"{copies} of {len(rows)} rows are exact copies of others; if they are no runs, delete them")
         if law.error_columns:
             rule = law.error_sizes(rows)[1]
             sentences.append(f"the error of {law.observed} in a row is {rule}, besides the scatter of the law")
