@@ -116,7 +116,8 @@ class SuitedToTable:
             return self
         place = table.attrs.get("source", "the table")
         names = [str(name) for name in table.columns]
-        groups = [column for name in names_in(self.parsed.right) for column in name.levels]
+        constants = [name for name in names_in(self.parsed.right) if name.name not in names]
+        groups = [column for name in constants for column in name.levels]
         for name in (*(name.name for name in names_in(self.parsed.left)), *groups):
             if name not in names:
                 raise FormulaError(
