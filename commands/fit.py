@@ -73,7 +73,9 @@ def fit(
         tables.print_json({"law": law, "provenance": results.provenance({law: fitted.record}), **entry, **others})
         return
     for formula, how in usual[1].items() if usual else ():
-        print(f"Also fitted, which {how}:\n    bayescaling fit {shlex.join([formula, *parsing.reading(data, fitting)])}")
+        print(
+            f"Also fitted, which {how}:\n    bayescaling fit {shlex.join([formula, *parsing.reading(data, fitting)])}"
+        )
     tables.print_written(out)
     print_next(fitted, out, rejected=fitted.check()["rejected_by"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ POWER = "**"
 NUMPY = {name: getattr(np, name) for name in ("exp", "log", "log2", "log10", "log1p", "sqrt", "abs")}
 NUMPY |= {POWER: np.power, "expit": lambda x: 1 / (1 + np.exp(-x))}
 NUMPY |= {"min": lambda *x: np.minimum.reduce(x), "max": lambda *x: np.maximum.reduce(x)}
+ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, "negative": 3, POWER: 4}
 
 
@@ -182,13 +184,4 @@ def evaluate(node: Node, value_of: Callable[[Name], Any], functions: dict[str, C
         case Call():
             return functions[node.function](*(evaluate(part, value_of, functions) for part in node.arguments))
     left, right = (evaluate(part, value_of, functions) for part in (node.left, node.right))
-    match node.operator:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "/":
-            return left / right
-    return functions[POWER](left, right)
+    return functions[POWER](left, right) if node.operator == POWER else ARITHMETIC[node.operator](left, right)

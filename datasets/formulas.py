@@ -18,8 +18,19 @@ from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
 from ..errors import InputError
-from .formula_nodes import POWER, BinaryOperation, Call, Name, Negative, Node, Number, ParsedFormula
-from .formula_nodes import names_in, replace_names, walk
+from .formula_nodes import (
+    POWER,
+    BinaryOperation,
+    Call,
+    Name,
+    Negative,
+    Node,
+    Number,
+    ParsedFormula,
+    names_in,
+    replace_names,
+    walk,
+)
 from .wording import suggestion
 
 # Functions by name, with how many arguments each takes at least and at most.

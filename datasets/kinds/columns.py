@@ -20,9 +20,9 @@ from .kind import Kind, register_kind
 NAMED_SIZE = re.compile(
     r"([A-Za-z]*)(?:[_: -]*(\d+(?:\.\d+)?[kKmMbBtT])(?![A-Za-z])| ?= ?(\d+(?:\.\d+)?(?:e\d+)?)|(?<=[Nn])(\d{4,}))"
 )
-OF_SIZE = "param parameter token n d c width dim size image sample".split()  # words that name it
+OF_SIZE = str.split("param parameter token n d c width dim size image sample")  # words that name it
 PLUS_MINUS = re.compile(r"\s*([^±()]+?)\s*(?:±|\+/-|\+-)\s*([0-9.,]+)\s*(%?)\s*")
-FAILED = set("diverged div failed fail oom crashed crash error timeout inf - -- — – ? x tbd".split())
+FAILED = set(str.split("diverged div failed fail oom crashed crash error timeout inf - -- — – ? x tbd"))
 LEAST_SIZES, LEAST_READINGS = 3, 4  # columns, or runs of different sizes; of a run that no column names
 EPOCHS = {"epoch", "epochs"}
 
@@ -64,8 +64,8 @@ def _stack_sizes(frame, label):
             frame = frame.rename(columns={pivot: row})
         if size in frame or value in frame:
             continue
-        cells = lambda name, size=size, value=value: {size: _size_of(matches[name]), value: frame[name]}  # noqa: E731
-        table = one_row_each(frame, names, label, cells)
+        cells = {name: {size: _size_of(matches[name]), value: frame[name]} for name in names}
+        table = one_row_each(frame, names, label, cells.get)
         table = table[table[value].notna()]
         table.attrs["sentences"] = [
             *frame.attrs.get("sentences", []),
@@ -153,9 +153,8 @@ def _as_numbers(cells, changes):
     if (numbers.isna() & ~missing & ~failed).any() or numbers.isna().all():
         return cells
     if failed.any():
-        words = ", ".join(map(quoted, dict.fromkeys(cells[failed])))
-        changes.add("failed", f"{quoted(cells.name)} has {words} in {plural(int(failed.sum()), 'row')}, where it has no "
-                              "number", column=str(cells.name))  # fmt: skip
+        words, rows = ", ".join(map(quoted, dict.fromkeys(cells[failed]))), plural(int(failed.sum()), "row")
+        changes.add("failed", f"{quoted(cells.name)} has {words} for a number in {rows}", column=str(cells.name))
     return numbers
 
 

@@ -26,21 +26,24 @@ if TYPE_CHECKING:
     from ..fitted import Fit
 
 # Words in the names of columns, in the order in which they are preferred.
-HELD_OUT = "test val valid validation eval dev final heldout".split()
-COUNTS = "param parameter paramcount weight nonembedding active total vocab".split()
-SIZES = [*COUNTS, *"model size token image sample example demo demonstration trajectory trajectories character".split()]
-SIZES += "word sentence document data train query queries structure n d flop flos compute c hour bits episode".split()
-SIZES += "step iteration epoch".split()
-SHAPES = "width dim hidden channels embd".split()  # of a model, which its parameters follow from
-HARD = "seed lr rate index id rank ub time sec second runtime memory mb gb batch bs".split()  # what no law is of
-SETTINGS = [*HARD, *"best peak dropout temperature wd decay warmup minus plus stderr se sem std sd min max ci".split()]
-SETTINGS += "depth layer head k question trial".split()
-CHANCE = "random chance baseline".split()
-COUNTED = "success successes solved correct passed wins".split(), "trials total attempts n episodes".split()
+HELD_OUT = str.split("test val valid validation eval dev final heldout")
+COUNTS = str.split("param parameter paramcount weight nonembedding active total vocab")
+SIZES = [*COUNTS, *str.split("model size token image sample example demo demonstration trajectory character")]
+SIZES += str.split("word sentence document data train query queries structure n d flop flos compute c hour bits")
+SIZES += str.split("episode step iteration epoch")
+SHAPES = str.split("width dim hidden channels embd")  # of a model, which its parameters follow from
+HARD = str.split("seed lr rate index id rank ub time sec second runtime memory mb gb batch bs")  # what no law is of
+SETTINGS = [
+    *HARD,
+    *str.split("best peak dropout temperature wd decay warmup minus plus stderr se sem std sd min max ci"),
+]
+SETTINGS += str.split("depth layer head k question trial")
+CHANCE = str.split("random chance baseline")
+COUNTED = str.split("success successes solved correct passed wins"), str.split("trials total attempts n episodes")
 MOST, MOST_COLUMNS = 3, 4  # formulas that are fitted, and columns that one is of
 LEAST_VALUES, LEAST_RANGE, MOST_GROUPS = 3, 1.5, 12
 PAIRS = (("A", "alpha"), ("B", "beta"), ("C", "gamma"), ("F", "delta"), ("G", "zeta"), ("H", "eta"))
-CONSTANTS = {*sum(PAIRS, ()), *"E c x0 b top R0 mid k m e0 slope g lam".split()}
+CONSTANTS = {*sum(PAIRS, ()), *str.split("E c x0 b top R0 mid k m e0 slope g lam")}
 LEAST_F = 4  # of a regression of ranks on logarithms
 ALIKE = 0.998  # of the variance of a logarithm: a column that others tell so well is none of its own
 
@@ -71,7 +74,9 @@ class Columns:
     def counts(self) -> list[str]:
         """Return columns of successes and of trials, none where there are none."""
         whole = [name for name in self.table.select_dtypes("number") if (self.table[name].dropna() % 1 == 0).all()]
-        pairs = [(k, n) for k in whole if is_called(k, COUNTED[0]) for n in whole if is_called(n, COUNTED[1]) and n != k]
+        pairs = [
+            (k, n) for k in whole if is_called(k, COUNTED[0]) for n in whole if is_called(n, COUNTED[1]) and n != k
+        ]
         return next(([k, n] for k, n in pairs if (self.table[k] <= self.table[n]).all()), [])
 
     def responses(self) -> list[str]:
@@ -82,7 +87,7 @@ class Columns:
             known = next(k for k, word in enumerate((*FALLING, *RISING)) if is_called(name, [word]))
             return "train" in words(name) and not held, not held, known
 
-        free = [name for name in self.numbers if not is_called(name, [*CHANCE, "teacher", *"minus plus stderr se".split()])]
+        free = [name for name in self.numbers if not is_called(name, [*CHANCE, "teacher", "stderr", "se"])]
         known = sorted((name for name in free if is_called(name, (*FALLING, *RISING))), key=rank)
         unknown = [name for name in free[:0:-1] if not is_called(name, [*SETTINGS, *SIZES])]
         return known or unknown or [name for name in free[:0:-1] if is_called(name, ["best", "optimal", "opt"])]
@@ -121,7 +126,9 @@ class Columns:
 
     @staticmethod
     def _rank(name):
-        return next((k for k, word in enumerate(SIZES) if is_called(name, [word])), len(SIZES)), "all" not in words(name)
+        return next((k for k, word in enumerate(SIZES) if is_called(name, [word])), len(SIZES)), "all" not in words(
+            name
+        )
 
     def shares(self, response: list[str]) -> list[str]:
         """Return columns of shares that sum to 1 or 100 in every row, none if there are fewer than three."""
@@ -152,13 +159,13 @@ class Columns:
         left, of = ((data[:, -1] - data[:, :-1] @ slopes) ** 2).sum(), (data[:, -1] ** 2).sum()
         if free > 0 and (of - left) / len(x) < LEAST_F * left / free:
             place = self.table.attrs.get("source", "the table")
-            warn(f"{place}: {listed(response)} hardly changes with {listed(x)}; another formula may tell more", TableNote)
+            warn(
+                f"{place}: {listed(response)} hardly changes with {listed(x)}; another formula may tell more", TableNote
+            )
         return list(slopes > 0)
 
 
-def fit_usual(
-    table: pd.DataFrame, law: Callable[[str], Any] = str, **settings: Any
-) -> tuple[Fit, dict[str, str]]:
+def fit_usual(table: pd.DataFrame, law: Callable[[str], Any] = str, **settings: Any) -> tuple[Fit, dict[str, str]]:
     """Fit the usual formulas for a table, and choose the one that predicts rows left out best.
 
     Parameters
@@ -206,7 +213,9 @@ def fit_usual(
         elif k != best:
             apart = scores[k] - scores[best]
             how = "better" if apart.sum() > 0 else "worse"
-            others[str(fit.law.parsed)] = f"predicts the rows {how} by {abs(apart.sum()):.1f} ± {sum_error(apart):.1f} nats"
+            others[str(fit.law.parsed)] = (
+                f"predicts the rows {how} by {abs(apart.sum()):.1f} ± {sum_error(apart):.1f} nats"
+            )
     return fits[best], others
 
 
@@ -251,15 +260,14 @@ def propose(table: pd.DataFrame) -> list[Proposal]:
         y = spell(several[0][0]) if several else "y"
         why = "no column of numbers could be a response"
         if several:
-            why = f"{listed(several[0])} could be a function of no column: none has {LEAST_VALUES} positive numbers or more"
-        raise InputError(
-            f"{place}: {why}; write the formula: fit '{y} ~ E + A * x**-alpha' with columns of {listed(table.columns, 8)}"
-        )
+            why = f"{listed(several[0])} could be a function of no column: none has {LEAST_VALUES} positive numbers"
+        names = listed(table.columns, 8)
+        raise InputError(f"{place}: {why}; write the formula: fit '{y} ~ E + A * x**-alpha' with columns of {names}")
     proposals, *others = [[*_propose_forms(columns, *each)] for each in found[:2]]
     if others and not is_called(found[1][0][0], ["train"]):
         proposals.insert(MOST - 1, others[0][0])
     unused = (f"p{k}" for k in range(1, 99) if f"p{k}" not in table)
-    names = dict(zip(apart, unused)) | {new: name for name, new in apart.items()}
+    names = dict(zip(apart, unused, strict=False)) | {new: name for name, new in apart.items()}
 
     def rename(node):
         return Name(names.get(node.name, node.name), tuple(names.get(level, level) for level in node.levels))
@@ -311,11 +319,12 @@ def _propose_of_several(columns: Columns, left: str, rises: dict[str, bool], cou
 
     def powers(names, used=()):
         pairs = [pair for pair in PAIRS if pair[0] not in used]
-        return "".join(f" {'-' if rises.get(n) else '+'} {a} * {spell(n)}**-{b}" for n, (a, b) in zip(names, pairs))
+        signs = {name: "-" if up else "+" for name, up in rises.items()}
+        return "".join(f" {signs[n]} {a} * {spell(n)}**-{b}" for n, (a, b) in zip(names, pairs, strict=False))
 
     if counts:
-        inside = "".join(f" {'+' if up else '-'} {b} * log({spell(n)})" for (n, up), (_, b) in zip(rises.items(), PAIRS))
-        yield Proposal(f"{left} ~ expit({inside.strip(' +')} - m)")
+        logs = [f"{'+' if rises[n] else '-'} {b} * log({spell(n)})" for n, (_, b) in zip(x, PAIRS, strict=False)]
+        yield Proposal(f"{left} ~ expit({' '.join(logs).strip(' +')} - m)")
         return
     active, bits, vocabulary = named("active"), named("bits"), named("vocab", "vocabulary")
     whole = next((n for n in x if active and n != active and "total" in words(n)), None)

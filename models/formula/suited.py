@@ -7,8 +7,21 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from ...datasets.formula_nodes import NUMPY, POWER, BinaryOperation, Call, Name, Negative, Number, evaluate, names_in, spell, walk
+from ...datasets.formula_nodes import (
+    NUMPY,
+    POWER,
+    BinaryOperation,
+    Call,
+    Name,
+    Negative,
+    Number,
+    evaluate,
+    names_in,
+    spell,
+    walk,
+)
 from ...datasets.formulas import FormulaError
 from ...datasets.meaning.names import words
 from ...datasets.wording import listed, quoted, suggestion
@@ -20,14 +33,17 @@ SHOWN = 5  # rows in a message
 FAR = np.log(3)  # from the rows beside it: such a run may have failed
 LEAST_FREE = 8  # rows beyond the constants, from which on they inform tails
 UNBOUNDED = ("elo", "rating", "return", "reward")  # in the name of a response without a natural zero
-# Words in the names of columns of errors, besides the name of the response: below it, above it, or of both sides.
-BELOW, ABOVE = "minus lo low lower min lb".split(), "plus hi high upper max ub".split()
-AROUND = "se sem stderr stder standard error err errors sd std stdev dev deviation halfwidth ci pm".split()
-DISTANCES = "minus plus err error errors".split()  # in the names of two columns that are no limits
-SPREADS = {"sd", "std", "stdev", "dev", "deviation"}
-NEUTRAL = {"ci", "interval", "limit", "bound", "confidence", "pct", "percent", "of"}
-MEAN, SEEDS = {"mean", "avg", "average", "median", "value"}, {"seeds", "repeats", "replicates"}
+# Words in names of columns of errors, besides that of the response: of what lies below and above, or of both.
+ERRORS = {
+    "below": {*str.split("minus lo low lower min lb")},
+    "above": {*str.split("plus hi high upper max ub")},
+    "around": {*str.split("se sem stderr standard error err errors sd std stdev dev deviation halfwidth ci pm")},
+}
+DISTANCES = {"minus", "plus", "err", "error", "errors"}  # two columns with such a word are no limits
+SPREADS, SEEDS = {"sd", "std", "stdev", "dev", "deviation"}, {"seeds", "repeats", "replicates"}
 LEVELS = {"80": 1.282, "90": 1.645, "95": 1.96, "99": 2.576}  # limits of an interval, in standard errors
+NEUTRAL = {"ci", "interval", "limit", "bound", "confidence", "pct", "percent", "of", *LEVELS}
+MEAN = {"mean", "avg", "average", "median", "value"}
 CLOSE_NAME = 0.8  # to that of a column: a constant of such a name is one that was mistyped
 
 SCATTERS = ("relative", "additive", "logit")  # noise that has a scale
@@ -58,30 +74,25 @@ def find_errors(table, response):
     >>> find_errors(table, "acc_mean"), find_errors(table, "elo"), find_errors(table, "acc_std")
     (('acc_std', 'n_seeds'), ('elo_min', 'elo_max'), ())
     """
-    sides: dict[str, list] = {}
-    own = {*_pieces(response)}
-    for name in table.select_dtypes("number"):
+    found, own, numbers = {}, {*_pieces(response)}, [*table.select_dtypes("number")]
+    for name in numbers:
         pieces = {*_pieces(name)}
-        more = pieces - own
-        bare = not own & pieces
-        if name == response or not more or (not bare and own - pieces - MEAN) or not np.isfinite(table[name]).all():
-            continue
-        for side, called in (("below", BELOW), ("above", ABOVE), ("around", AROUND)):
-            rest = more - {*called} - NEUTRAL - {*LEVELS} - {*(DISTANCES if side != "around" else ())}
-            if more & {*called} and not rest and not (bare and more & {*DISTANCES, *NEUTRAL}):
-                sides.setdefault(side, []).append((bare, str(name)))
-    least = {side: min(names)[1] for side, names in sides.items()}
-    if "below" in least and "above" in least:
-        low, high = limits = table[least["below"]], table[least["above"]]
-        apart = {*_pieces(least["below"])} & {*DISTANCES}
-        low, high = (-low, high) if apart else (low - table[response], high - table[response])
-        if (low <= 0).all() and (high >= 0).all() and (limits[0] != limits[1]).any():
-            return least["below"], least["above"]
-    if "around" not in least or not (table[least["around"]] >= 0).all() or not table[least["around"]].any():
+        more, shared = pieces - own, pieces & own
+        if name == response or (own - pieces - MEAN if shared else more & {*DISTANCES, "ci"}):
+            continue  # of another column, or one of any
+        for side, called in ERRORS.items():
+            if more & called and more <= called | NEUTRAL | DISTANCES and np.isfinite(table[name]).all():
+                found[side] = str(name) if shared else found.get(side, str(name))
+    if {"below", "above"} <= {*found}:
+        low, high, y = table[found["below"]], table[found["above"]], table[response]
+        least, most = (-low, high) if {*_pieces(found["below"])} & DISTANCES else (low - y, high - y)
+        if (least <= 0).all() and (most >= 0).all() and (low != high).any():
+            return found["below"], found["above"]
+    size = table[found["around"]] if "around" in found else pd.Series(0.0)
+    if (size < 0).any() or not size.any():
         return ()
-    spread = bool({*_pieces(least["around"])} & SPREADS)
-    seeds = [name for name in table.select_dtypes("number") if {*words(name)} & SEEDS and (table[name] >= 1).all()]
-    return (least["around"], *(seeds[:1] if spread else ()))
+    seeds = [name for name in numbers if {*words(name)} & SEEDS and (table[name] >= 1).all()]
+    return (found["around"], *(seeds[:1] if {*_pieces(found["around"])} & SPREADS else ()))
 
 
 class SuitedToTable:
@@ -159,7 +170,7 @@ class SuitedToTable:
         unit = next((size for level, size in LEVELS.items() if level in pieces), usual)
         if {*words(names[-1])} & SEEDS:
             return one / np.sqrt(other), f"{quoted(names[0])} / sqrt({quoted(names[1])})"
-        if len(names) == 1 or pieces & {*DISTANCES}:
+        if len(names) == 1 or pieces & DISTANCES:
             size, rule = (one + other) / 2, f"the mean of {columns}" if len(names) > 1 else columns
         else:
             size, rule = (other - one) / 2, f"half of the distance between {columns}"
@@ -170,7 +181,9 @@ class SuitedToTable:
         law, sentences = suited, []
         copies = int(rows.duplicated().sum())
         if copies and (rows[law.observed] % 1 != 0).any():
-            sentences.append(f"{copies} of {len(rows)} rows are exact copies of others; if they are no runs, delete them")
+            sentences.append(
+                f"{copies} of {len(rows)} rows are exact copies of others; if they are no runs, delete them"
+            )
         if law.error_columns:
             rule = law.error_sizes(rows)[1]
             sentences.append(f"the error of {law.observed} in a row is {rule}, besides the scatter of the law")
@@ -181,10 +194,10 @@ class SuitedToTable:
             apart = (y - usual).abs()
             for row in apart.index[apart > max(FAR, 10 * apart.median())][:SHOWN]:
                 x, value, limit = law.columns[0], rows[law.observed][row], "<" if y[row] > usual[row] else ">"
-                beside = f"where rows beside it have {np.exp(usual[row]):.3g}"
                 sentences.append(
-                    f"a row of {x} {rows[x][row]:.4g} has {law.observed} {value:.6g}, {beside}; if that run failed, leave "
-                    f"it out with --where '{spell(law.observed)} {limit} {value:.10g}'"
+                    f"a row of {x} {rows[x][row]:.4g} has {law.observed} {value:.6g}, where rows beside it have "
+                    f"{np.exp(usual[row]):.3g}; if the run failed, leave it out with --where "
+                    f"'{spell(law.observed)} {limit} {value:.10g}'"
                 )
         return sentences
 

@@ -114,7 +114,19 @@ VALID = [
     "loss ~ b * n**-c0 * (1 + (n / d1)**(1 / f1))**(-c1 * f1)",
     "`my col` ~ max(E, A*n**-alpha)",
 ]
-TOKENS = [*"+-*/^()[],~;=<`'\"ndkmEA10_é$ ", "**", "loss", "opt", "alpha", "exp(", "sqrt(", "min(", "1e9", "1e400", "`my col`"]
+TOKENS = [
+    *"+-*/^()[],~;=<`'\"ndkmEA10_é$ ",
+    "**",
+    "loss",
+    "opt",
+    "alpha",
+    "exp(",
+    "sqrt(",
+    "min(",
+    "1e9",
+    "1e400",
+    "`my col`",
+]
 TOKENS += ["None", "nn", "lss", "lambda", "__class__", "\n", "1j"]
 SIZES = np.geomspace(1e6, 1e9, 12)
 TABLE = pd.DataFrame({"n": SIZES, "d": [1e8, 1e9, 1e10] * 4, "opt": ["a", "b"] * 6, "k": np.arange(12.0), "m": 20.0})
@@ -158,9 +170,59 @@ def test_malformed_formulas_are_refused_in_a_line_or_have_a_density():
     assert usable > 20
 
 
-ODD = ["exp", "max", "log", "N", "E", "A", "alpha", "", "`", "a`b", '"q"', "学习率", "loss (%)", "n/params", "a**b", "~"]
-ODD += ["a,b", "a;b", "[a]", "1e9", "3M", "nan", "None", "x\ny", " lead", "😀", "\u200b", "lambda", "where", "at", "row"]
-ODD += ["line", "index", "reference x", "n" * 300, "%", "\\", "{x}", "%s", "-", "a ± b", "run", "file", "step", 7, 2.5, None]
+ODD = [
+    "exp",
+    "max",
+    "log",
+    "N",
+    "E",
+    "A",
+    "alpha",
+    "",
+    "`",
+    "a`b",
+    '"q"',
+    "学习率",
+    "loss (%)",
+    "n/params",
+    "a**b",
+    "~",
+]
+ODD += [
+    "a,b",
+    "a;b",
+    "[a]",
+    "1e9",
+    "3M",
+    "nan",
+    "None",
+    "x\ny",
+    " lead",
+    "😀",
+    "\u200b",
+    "lambda",
+    "where",
+    "at",
+    "row",
+]
+ODD += [
+    "line",
+    "index",
+    "reference x",
+    "n" * 300,
+    "%",
+    "\\",
+    "{x}",
+    "%s",
+    "-",
+    "a ± b",
+    "run",
+    "file",
+    "step",
+    7,
+    2.5,
+    None,
+]
 
 
 @pytest.mark.parametrize("odd", ODD, ids=repr)

@@ -109,7 +109,8 @@ READ = {
     "sweep.csv": "seed,n=1000,n=3000,n=10000\n0,.5,.4,.3\n1,.51,.41,.31\n",
     "results.json": '{"25M": {"val_loss": 3.5}, "60M": {"val_loss": 3.3}, "1.3B": {"val_loss": 2.9}}',
     "lists.json": '{"experiment": "cells", "n": [10, 20, 40], "error": [0.5, 0.4, 0.3]}',
-    "log.csv": "params,epoch,loss\n" + "".join(f"{n},{k},{9 / n + 1 / k}\n" for n in (10, 20, 40) for k in (1, 2, 3, 4)),
+    "log.csv": "params,epoch,loss\n"
+    + "".join(f"{n},{k},{9 / n + 1 / k}\n" for n in (10, 20, 40) for k in (1, 2, 3, 4)),
     "table.csv": 'samples,Acc (%)\n"1,000",61.2 ± 0.8\n"2,000",66.0 ± 0.7\n"9,000",70.1 ± 0.2\n',
     "words.csv": "hours,WER\n10,40%\n100,20%\n1000,diverged\n",
     "pivot.csv": "params\\tokens,1B,4B,16B\n30M,4.1,3.9,3.8\n1B,3.5,3.2,3.0\n",
@@ -119,10 +120,16 @@ READ = {
 @pytest.mark.parametrize(
     ("name", "columns"),
     [
-        ("sweep.csv", {"seed": [0, 1] * 3, "n": [1e3, 1e3, 3e3, 3e3, 1e4, 1e4], "value": [0.5, 0.51, 0.4, 0.41, 0.3, 0.31]}),
+        (
+            "sweep.csv",
+            {"seed": [0, 1] * 3, "n": [1e3, 1e3, 3e3, 3e3, 1e4, 1e4], "value": [0.5, 0.51, 0.4, 0.41, 0.3, 0.31]},
+        ),
         ("results.json", {"size": [25e6, 6e7, 1.3e9], "val_loss": [3.5, 3.3, 2.9]}),
         ("lists.json", {"n": [10, 20, 40], "error": [0.5, 0.4, 0.3]}),
-        ("log.csv", {"params": [10, 20, 40], "epoch": [4] * 3, "loss": [9 / 10 + 1 / 4, 9 / 20 + 1 / 4, 9 / 40 + 1 / 4]}),
+        (
+            "log.csv",
+            {"params": [10, 20, 40], "epoch": [4] * 3, "loss": [9 / 10 + 1 / 4, 9 / 20 + 1 / 4, 9 / 40 + 1 / 4]},
+        ),
         ("table.csv", {"samples": [1e3, 2e3, 9e3], "Acc (%)": [61.2, 66.0, 70.1], "Acc (%) ±": [0.8, 0.7, 0.2]}),
         ("words.csv", {"hours": [10, 100, 1000], "WER": [0.4, 0.2, np.nan]}),
         ("pivot.csv", {"params": [3e7, 1e9] * 3, "tokens": [1e9, 1e9, 4e9, 4e9, 16e9, 16e9]}),

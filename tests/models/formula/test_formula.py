@@ -3,8 +3,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.datasets.formulas import parse_formula
-from bayescaling.models.formula.roles import assign_roles
 from bayescaling.models.formula.law import Formula
+from bayescaling.models.formula.roles import assign_roles
 from bayescaling.models.loss.chinchilla import Chinchilla
 
 SHORT = {"draws": 500, "tune": 500}
