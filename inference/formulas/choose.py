@@ -190,32 +190,30 @@ def fit_usual(table: pd.DataFrame, law: Callable[[str], Any] = str, **settings: 
     InputError
         If the table tells no formula, or none can be fitted to it.
     """
-    fits, refusals = [], []
-    for proposal in propose(table)[:MOST]:
+    fits: dict[str, Fit] = {}
+    refusals = []
+    for formula, _ in propose(table)[:MOST]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Warning if fits else DiagnosticWarning)  # notes of the table once
             try:
-                fits.append(fit_law(law(proposal.formula), table, **settings))
+                fits[formula] = fit_law(law(formula), table, **settings)
             except InputError as error:
                 refusals.append(error)
     if not fits:
         raise refusals[0]
-    scores = [_score(fit) for fit in fits]
-    best = 0
-    for k in range(1, len(fits)):
-        if _comparable(fits[best], fits[k]):
-            apart = scores[k] - scores[best]
-            best = k if apart.sum() > max(LEAST_GAIN, sum_error(apart)) else best
+    scores = {formula: _score(fit) for formula, fit in fits.items()}
+    best, *rest = fits
+    for formula in rest:
+        if _comparable(fits[best], fits[formula]):
+            apart = scores[formula] - scores[best]
+            best = formula if apart.sum() > max(LEAST_GAIN, sum_error(apart)) else best
     others = {}
-    for k, fit in enumerate(fits):
-        if k != best and not _comparable(fits[best], fit):
-            others[str(fit.law.parsed)] = "is of another response"
-        elif k != best:
-            apart = scores[k] - scores[best]
-            how = "better" if apart.sum() > 0 else "worse"
-            others[str(fit.law.parsed)] = (
-                f"predicts the rows {how} by {abs(apart.sum()):.1f} ± {sum_error(apart):.1f} nats"
-            )
+    for formula in [formula for formula in fits if formula != best]:
+        others[formula] = "is of another response"
+        if _comparable(fits[best], fits[formula]):
+            apart = scores[formula] - scores[best]
+            how = f"{'better' if apart.sum() > 0 else 'worse'} by {abs(apart.sum()):.1f} ± {sum_error(apart):.1f} nats"
+            others[formula] = f"predicts the rows {how}"
     return fits[best], others
 
 
