@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..datasets import read
+from ..datasets import KINDS, read
 from ..datasets.checks import warn
 from ..datasets.progress_messages import say
 from ..errors import InputError, TableNote
@@ -113,7 +113,7 @@ def fit(
     law = as_law(law, priors)
     if table is None:
         raise InputError("table is missing; pass a table of runs such as table=load('chinchilla_runs')")
-    of_any = law.kind == "columns"
+    of_any = KINDS[law.kind].of_any_columns
     if isinstance(table, str | PathLike) or of_any:
         table = read(table, law.kind, needed=law.needed if of_any else ())
     check_options(seed, sampler, settings)

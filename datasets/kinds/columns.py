@@ -164,6 +164,7 @@ COLUMNS = Kind(
     parse=parse,
     recognisers=(lambda header: "number",),
     form=shape,
+    of_any_columns=True,
     readers={suffix: READERS[suffix] for suffix in (".log", ".out")},
 )
 register_kind(COLUMNS)
