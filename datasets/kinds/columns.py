@@ -86,7 +86,8 @@ def parse(table, changes, columns, where, drop_missing, needed):
     With `drop_missing` rows that lack a finite number in a column that is `needed` are left out, or in any of numbers.
     """
     names = {column: name for name, column in columns.items()}
-    names = [str(names.get(name, name)).replace("`", "'") or f"column {k}" for k, name in enumerate(table, 1)]
+    names = [str(names.get(name, name)).replace("`", "'") for name in table]
+    names = [name if name.strip() else f"column {place}" for place, name in enumerate(names, 1)]
     table = table.set_axis(names, axis="columns")
     refuse_duplicates(list(table.columns), changes.label)
     for name in table:
