@@ -53,7 +53,7 @@ def _read_panel(frame, name):
     of_runs = [column for column in frame if isinstance(column, str) and " - " in column.strip()]
     limits = {column for column in of_runs if LIMIT.search(column) and LIMIT.sub("", column) in frame}
     # Those of groups of runs tell their scatter, those of one run repeat it.
-    of_seeds = {column for column in limits if not frame[column].equals(frame[LIMIT.sub("", column)])}
+    of_seeds = {x for x in limits if (frame[x] != frame[LIMIT.sub("", x)])[frame[x].notna()].any()}
     shared = [column for column in frame if column not in of_runs]
     columns = {}
     for column in of_runs if limits or (shared and all(spelled(x) in STEPS for x in shared)) else ():
