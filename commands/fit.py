@@ -1,5 +1,7 @@
 """The command ``fit``: a law fitted to a table, checked, and saved."""
 
+import functools
+import shlex
 import warnings
 from pathlib import Path
 from typing import Annotated
@@ -70,18 +72,21 @@ def fit(
         others |= {"also_fitted": usual[1]} if usual else {}
         tables.print_json({"law": law, "provenance": results.provenance({law: fitted.record}), **entry, **others})
         return
-    for other in usual[1] if usual else ():
-        print(other)
+    for formula, how in usual[1].items() if usual else ():
+        print(
+            f"Also fitted, which {how}:\n    bayescaling fit {shlex.join([formula, *parsing.reading(data, fitting)])}"
+        )
     tables.print_written(out)
     print_next(fitted, out, rejected=fitted.check()["rejected_by"])
 
 
 def _usual(table, fitting):
-    """Fit the usual formulas of a table: the fit of the best, and sentences on the others."""
+    """Fit the usual formulas of a table: the fit of the best, and how the others predict by formula."""
     from ..inference.formulas.choose import fit_usual
 
+    make = functools.partial(parsing.law_named, fitting=fitting)
     with warnings.catch_warnings(action="ignore", category=DiagnosticWarning):
-        return fit_usual(table, **parsing.sampler_settings(fitting))
+        return fit_usual(table, make, **parsing.sampler_settings(fitting))
 
 
 def _fitted(law, table, showing, settings):

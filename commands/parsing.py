@@ -1,9 +1,9 @@
 """From the options of a command to names and values, a table, a law and the sampler's settings."""
 
+import contextlib
 import functools
 import json
 import warnings
-from contextlib import suppress
 from functools import partial
 from glob import glob
 from pathlib import Path
@@ -15,8 +15,11 @@ _OF_COLUMNS = ("columns", "ignore", "perplexity", "unit", "bytes_per_token", "fl
                "from_file")  # fmt: skip
 MOST_NUMBERS = 1000  # in one range: more are a slip of the pen
 OF_RUNS = ("ignore", "perplexity", "unit", "bytes_per_token", "flop_per_parameter_token", "keep_copies", "last_of",
-           "best_of", "drop_highest", "from_name", "from_file", "noise", "scale", "threshold", "measurement_error",
-           "option", "prior", "group", "pooled", "shared")  # fmt: skip
+           "best_of", "drop_highest", "from_name", "from_file", "scale", "threshold", "measurement_error", "group",
+           "pooled", "shared")  # fmt: skip
+# Laws of tables that are read as one of another kind.
+USUAL = {"horizons": "horizons", "evaluations": "progress-7", "counts": "lengths", "values": "trend",
+         "scores": "scores"}  # fmt: skip
 _OPTION = {"columns": "--column"}
 _READ = ("ignore", "perplexity", "bytes_per_token", "flop_per_parameter_token", "where", "drop_missing", "keep_copies",
          "last_of", "best_of", "drop_highest", "from_name", "from_file", "trials")  # fmt: skip
@@ -240,30 +243,51 @@ def table_of_no_law(data, fitting, out=None):
     """
     from ..datasets import KINDS
     from ..datasets.files import check_writable
+    from ..datasets.meaning.names import FALLING, RISING, is_called
     from ..inference.formulas.choose import propose
 
     coupled = functools.partial(law_and_table, "coupled", data, fitting, out)
     if data is None or any(_present(fitting, *OF_RUNS).values()):
         return coupled()
-    asked = {name: x for name, x in _reader_options(fitting).items() if name in KINDS["columns"].options}
-    try:
-        with warnings.catch_warnings(record=True) as notes:
-            warnings.simplefilter("always")
-            table = _read(KINDS["columns"], data, asked)
-            proposals = propose(table)
-    except InputError:
-        return coupled()
-    found = {*KINDS["runs"].numbers(table.columns, asked["columns"]).values()}
-    if len(found & {"parameters", "tokens", "training_flop"}) > 1 and "loss" in found and not proposals[0].published:
-        law, runs = coupled()
-        with suppress(InputError):
-            law.rows(runs)
-            return law, runs
+    kind, asked = KINDS["columns"], _reader_options(fitting)
+    asked = {name: x for name, x in asked.items() if name in kind.options}
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        table = _read(kind, data, asked | {"drop_missing": False})
+        found = {*KINDS["runs"].numbers(table.columns, asked["columns"]).values()}
+        of_runs = len(found & {"parameters", "tokens", "training_flop"}) > 1 and "loss" in found
+        of_runs &= not Path(data).is_dir()
+        named = any(is_called(name, (*FALLING, *RISING)) for name in table)
+        for name, law in USUAL.items() if not of_runs else ():
+            with contextlib.suppress(InputError):
+                if name != "scores" or not named:
+                    _read(KINDS[name], data, {})
+                    return law_and_table(law, data, fitting, out)
+        try:
+            formula, published = propose(table)[0]
+        except InputError:
+            if not of_runs:
+                raise
+            published = False
+        if of_runs and not published:
+            law, runs = coupled()
+            with contextlib.suppress(InputError):
+                law.rows(runs)
+                return law, runs
+        if asked["drop_missing"]:
+            table = _read(kind, data, asked, law_named(formula, fitting).needed)
     if out:
         check_writable(out)
     for note in notes:
         warnings.warn(note.message, note.category, stacklevel=2)
     return None, table
+
+
+def reading(data, fitting):
+    """Return the words of a command that read a table of any columns as a `Fitting` does."""
+    options = [("column", x) for x in fitting.column or ()] + ([("where", fitting.where)] if fitting.where else [])
+    more = ["--drop-missing"] if fitting.drop_missing else []
+    return ["--data", str(data), *(word for name, x in options for word in (f"--{name}", x)), *more]
 
 
 def law_named(name, fitting, **options):

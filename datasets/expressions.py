@@ -9,17 +9,17 @@ import pandas as pd
 from ..errors import InputError
 from .cells import numbers
 from .columns import recognise_with_unit
+from .formula_nodes import NUMPY, evaluate, names_in
+from .formulas import parse_expression
 from .units import split_header
 from .wording import listed, quoted, shown, suggestion
 
 ALLOWED = (
     *(ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Invert, ast.USub, ast.UAdd, ast.Compare),
     *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn, ast.Name, ast.Load, ast.Constant),
-    *(ast.List, ast.Tuple, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod, ast.BitAnd, ast.BitOr, ast.Pow),
+    *(ast.List, ast.Tuple, ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Mod, ast.BitAnd, ast.BitOr),
 )
-BASES = (2, 10)  # of logarithms: 10**log10_flops
 SHOWN = 10  # columns in a message
-LONGEST = 500  # characters of an expression in place of a column
 # Text between quotes, which may hold backticks, or a name between backticks.
 PIECE = re.compile(r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`([^`]+)`""")
 
@@ -56,25 +56,30 @@ def add_derived_columns(table, chosen, units, changes):
     """
     headers, derived = {str(column): column for column in table.columns}, []
     for canonical, text in chosen.items():
-        if text in table.columns or not isinstance(text, str) or not _seems_arithmetic(text, headers):
+        if text in table.columns or not isinstance(text, str) or not re.search(r"[-+*/^()]", text):
             continue
         try:
-            code, names = _parse(text, headers)
-            operands, wrong = {}, {}
-            for alias, name in names.items():
-                operands[alias], faults = numbers(table[headers[name]], name)
-                wrong |= {fault.row: table.at[fault.row, headers[name]] for fault in faults}
-                unit = split_header(name)[1] if canonical not in units and recognise_with_unit(name) else None
-                operands[alias] *= unit if isinstance(unit, float) else 1.0
-            values = _evaluate(code, operands, table.index)
-            if not pd.api.types.is_float_dtype(values):
-                raise ValueError("it is no number")
-        except ValueError as error:
-            raise InputError(
-                f"{changes.label}: {quoted(text)}, chosen for {canonical}: {error}; write arithmetic of columns and "
-                f"numbers, such as steps*batch_size*seq_len, 1-accuracy/100 or 10**log10_flops; the columns are "
-                f"{listed(headers, SHOWN)}"
-            ) from None
+            node = parse_expression(text, f"{changes.label}: {canonical} =")
+        except InputError:
+            if not {*re.findall(r"\w+", text)} & headers.keys():
+                continue
+            raise
+        names = [name.name if not name.levels else str(name) for name in names_in(node)]
+        if not {*names} & headers.keys():
+            continue
+        operands, wrong = {}, {}
+        for name in names:
+            if name not in headers:
+                raise InputError(
+                    f"{changes.label}: {quoted(text)}, chosen for {canonical}: there is no column {quoted(name)}"
+                    f"{suggestion(name, headers) or ';'} the columns are {listed(headers, SHOWN)}"
+                )
+            operands[name], faults = numbers(table[headers[name]], name)
+            wrong |= {fault.row: table.at[fault.row, headers[name]] for fault in faults}
+            unit = split_header(name)[1] if canonical not in units and recognise_with_unit(name) else None
+            operands[name] *= unit if isinstance(unit, float) else 1.0
+        with np.errstate(all="ignore"):
+            values = evaluate(node, lambda name, operands=operands: operands[name.name], NUMPY)
         if wrong:
             values = values.astype(object)
             values.loc[list(wrong)] = list(wrong.values())
@@ -82,18 +87,6 @@ def add_derived_columns(table, chosen, units, changes):
         table = table.assign(**{text: values})
         derived.append(text)
     return table, derived
-
-
-def _seems_arithmetic(text, headers):
-    """Return whether text has an operator and the name of a column, and so is no mistyped name such as eval/los."""
-    code = PIECE.sub("x", text.strip())
-    names = {piece[1] for piece in PIECE.finditer(text)} | {*re.findall(r"\w+", code)}
-    if len(text) > LONGEST or not re.search(r"[-+*/%()]", code) or not names & headers.keys():
-        return False
-    try:
-        return bool(ast.parse(code, mode="eval"))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
 
 
 def _parse(text, columns):
@@ -110,41 +103,27 @@ def _parse(text, columns):
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         hint = '; compare with "==", not "="' if re.search(r"(?<![<>=!])=(?!=)", code) else ""
         raise ValueError(f"it cannot be read ({getattr(error, 'msg', error)}){hint}") from None
-    functions = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _is_exponential(node):
-            functions.add(node.func)
-        elif not isinstance(node, ALLOWED) or (isinstance(node, ast.BinOp) and not _is_arithmetic(node)):
+        if not isinstance(node, ALLOWED):
             called = {"Attribute": f"attribute access (.{getattr(node, 'attr', '')})", "Call": "a call"}
             name = type(getattr(node, "op", node)).__name__
             raise ValueError(
-                f"{called.get(name, name)} is not allowed; use comparisons, in, and, or, not, + - * / %, exp(column) "
-                "and 10**column of columns and values"
+                f"{called.get(name, name)} is not allowed; use comparisons, in, and, or, not and + - * / % of columns "
+                "and values"
             )
-        elif isinstance(node, ast.Constant) and not isinstance(node.value, str | int | float):
+        if isinstance(node, ast.BinOp):  # text times a number may fill the memory
+            sides = [side.value for side in (node.left, node.right) if isinstance(side, ast.Constant)]
+            if any(isinstance(value, str | bool) for value in sides):
+                raise ValueError(f"there is no arithmetic of text such as {', '.join(map(quoted, sides))}")
+        if isinstance(node, ast.Constant) and not isinstance(node.value, str | int | float):
             raise ValueError(f"{shown(node.value)} is not a value of a column")
-    names = {node.id: node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in functions}
+    names = {node.id: node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     names = {alias: name for alias, name in names.items() if alias not in between.values()}
     names |= {alias: name for name, alias in between.items()}
     for name in names.values():
         if name not in columns:
             raise ValueError(f"there is no column {quoted(name)}{suggestion(name, columns)}")
     return code, names
-
-
-def _is_arithmetic(node):
-    """Return whether an operation is one of numbers, with no power but 2 or 10 to that of a column."""
-    if isinstance(node.op, ast.Pow):
-        base = node.left.value if isinstance(node.left, ast.Constant) else None
-        return base in BASES and isinstance(node.right, ast.Name)  # a larger one may fill the memory
-    sides = [side.value for side in (node.left, node.right) if isinstance(side, ast.Constant)]
-    if any(isinstance(value, str | bool) for value in sides):
-        raise ValueError(f"there is no arithmetic of text such as {', '.join(map(quoted, sides))}")
-    return True
-
-
-def _is_exponential(call):
-    return isinstance(call.func, ast.Name) and call.func.id == "exp" and len(call.args) == 1 and not call.keywords
 
 
 def _evaluate(code, columns, index):

@@ -35,15 +35,17 @@ def open_table(source, *, text=(), form=None, readers=None):
     """
     if isinstance(source, pd.DataFrame):
         label = name = source.attrs.get("source", "the table")
-        frame = source.reset_index(drop=True).rename_axis(index="row")
+        kept = [name for name in source.index.names if name not in (None, "line", "row", "place", *source.columns)]
+        frame = source.reset_index(kept).reset_index(drop=True).rename_axis(index="row")
         if form is not None and frame.columns.nlevels == 1:
             refuse_duplicates(list(frame.columns), label)
             frame = form(frame, label)
     elif isinstance(source, str | os.PathLike):
         path = Path(os.path.expanduser(source))
-        if readers and os.path.isdir(path):
-            path = _find_files(path, READERS | readers) or path
-        label, name = printable(path.name or path), path.name
+        name = path.name
+        if readers and os.path.isdir(path) and (files := _find_files(path, READERS | readers)):
+            path, name = files, f"{name}/{files.relative_to(path)}"
+        label = printable(name or path)
         pattern = glob.has_magic(str(path)) and "\0" not in str(path) and not os.path.exists(path)
         frame = (_open_pattern if pattern else _open_formed)(path, label, text, form, READERS | (readers or {}))
     else:

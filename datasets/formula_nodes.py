@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 POWER = "**"
+# Functions of arrays, NaN or infinite where a function has no value.
+NUMPY = {name: getattr(np, name) for name in ("exp", "log", "log2", "log10", "log1p", "sqrt", "abs")}
+NUMPY |= {POWER: np.power, "expit": lambda x: 1 / (1 + np.exp(-x))}
+NUMPY |= {"min": lambda *x: np.minimum.reduce(x), "max": lambda *x: np.maximum.reduce(x)}
+ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, "negative": 3, POWER: 4}
 
 
@@ -108,15 +116,18 @@ def spell(name: str) -> str:
 PAIRS = (("A", "alpha"), ("B", "beta"), ("C", "gamma"), ("F", "delta"), ("G", "zeta"), ("H", "eta"))
 
 
-def write_powers(predictors: list[str], pairs: Sequence[tuple[str, str]] = PAIRS) -> str:
-    """Write a power of each predictor, to be added to a floor; predictors are as a formula has them.
+def write_powers(
+    predictors: list[str], pairs: Sequence[tuple[str, str]] = PAIRS, signs: Sequence[str] = "+" * len(PAIRS)
+) -> str:
+    """Write a power of each predictor, to be added to a floor or taken from a ceiling; predictors as written.
 
     Examples
     --------
     >>> write_powers(["n", "`train tokens`"])
     ' + A * n**-alpha + B * `train tokens`**-beta'
     """
-    return "".join(f" + {a} * {x}**-{b}" for x, (a, b) in zip(predictors, pairs, strict=False))
+    of_each = zip(predictors, pairs, signs, strict=False)
+    return "".join(f" {sign} {a} * {x}**-{b}" for x, (a, b), sign in of_each)
 
 
 def _strength(node: Node) -> float:
@@ -190,13 +201,4 @@ def evaluate(node: Node, value_of: Callable[[Name], Any], functions: dict[str, C
         case Call():
             return functions[node.function](*(evaluate(part, value_of, functions) for part in node.arguments))
     left, right = (evaluate(part, value_of, functions) for part in (node.left, node.right))
-    match node.operator:
-        case "+":
-            return left + right
-        case "-":
-            return left - right
-        case "*":
-            return left * right
-        case "/":
-            return left / right
-    return functions[POWER](left, right)
+    return functions[POWER](left, right) if node.operator == POWER else ARITHMETIC[node.operator](left, right)

@@ -15,8 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from ..errors import InputError
 from .formula_nodes import (
@@ -53,8 +52,7 @@ class FormulaError(InputError):
     """A formula that cannot be read, or that does not suit a table; it points at the place."""
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A piece of a formula: its kind, its text, and where it begins."""
 
     kind: str
@@ -83,31 +81,25 @@ def parse_formula(text: str) -> ParsedFormula:
     bayescaling.datasets.formulas.FormulaError: formula 'loss ~ E + A*n_params**': after '**' a number, a name or a \
 bracket is missing
     """
-    reader = Reader(text, "formula")
-    named: dict[str, Node] = {}
-    sizes: dict[str, int] = {}
-
-    def defined(part: Name) -> Node:
-        return named.get(part.name, part)
+    reader, named, sizes = Reader(text, "formula"), {}, {}
 
     def substituted(node: Node) -> tuple[Node, int]:
         """Return a node with its named parts in their places, and how many names and numbers it then has."""
         leaves = [part for part in walk(node) if isinstance(part, Name | Number)]
-        size = sum(sizes.get(part.name, 1) if isinstance(part, Name) else 1 for part in leaves)
+        size = sum(sizes.get(str(part), 1) for part in leaves)
         if size > LARGEST:
             reader.refuse(f"with its named parts in their places it has more than {LARGEST:,} names and numbers")
-        return replace_names(node, defined), size
+        return replace_names(node, lambda part: named.get(str(part), part)), size
 
     while reader.begins_definition():
         name = reader.take()
-        if name.text in named:
+        part, written = reader.take() and reader.sum(), str(Name(name.text))
+        if written in named:
             reader.refuse(f"{name.text!r} is defined twice", name)
-        reader.take()
-        part = reader.sum()
         if any(used.name == name.text for used in names_in(part)):
             reader.refuse(f"{name.text!r} is defined by itself; write ~ between a response and a formula", name)
         reader.expect(";", f"after {name.text!r} =", "write ~ between a response and a formula")
-        named[name.text], sizes[name.text] = substituted(part)
+        named[written], sizes[written] = substituted(part)
     left = reader.sum()
     reader.expect("~", "between the response and what it is a function of", "write loss ~ E + A * size**-alpha")
     right = reader.sum()
@@ -149,8 +141,7 @@ class Reader:
             match = TOKEN.match(self.text, at)
             if match is None:
                 found = self.text[at]
-                missing = {"`": "; a backtick is missing", '"': "; a quote is missing", "'": "; a quote is missing"}
-                hint = missing.get(found, "")
+                hint = "; a backtick is missing" if found == "`" else "; a quote is missing" if found in "\"'" else ""
                 self.refuse(f"{found!r} has no meaning here{hint}", Token("sign", found, at))
             kind = str(match.lastgroup)
             text = match[kind].replace("−", "-").replace("^", POWER) if kind == "sign" else match[kind]
@@ -165,6 +156,11 @@ class Reader:
         """Return the token that follows."""
         return self.tokens[self.place]
 
+    @property
+    def before(self) -> Token | None:
+        """Return the token that was taken last."""
+        return self.tokens[self.place - 1] if self.place else None
+
     def take(self) -> Token:
         """Return the token that follows, and go on."""
         token = self.next
@@ -174,6 +170,10 @@ class Reader:
     def follows(self, *texts: str) -> bool:
         """Return whether one of these signs follows."""
         return self.next.kind == "sign" and self.next.text in texts
+
+    def accept(self, *texts: str) -> str:
+        """Take one of these signs if it follows, and return it."""
+        return self.take().text if self.follows(*texts) else ""
 
     def follows_word(self, *words: str) -> bool:
         """Return whether one of these words follows, outside backticks."""
@@ -191,74 +191,70 @@ class Reader:
 
     def expect(self, sign: str, where: str, hint: str = "") -> None:
         """Take a sign, or refuse the text."""
-        if not self.follows(sign):
-            if self.next.kind in ("name", "number"):
-                self._refuse_neighbours()
+        if not self.accept(sign):
+            self._refuse_neighbours()
             found = "" if self.next.kind == "end" else f", and {self.next.what} follows"
             self.refuse(f"{where} {sign!r} is missing{found}" + (f"; {hint}" if hint else ""), self.next)
-        self.take()
 
     def end(self) -> None:
         """Refuse what follows, if anything does."""
         if self.next.kind == "end":
             return
-        if self.next.kind in ("name", "number", "text"):
-            self._refuse_neighbours()
+        self._refuse_neighbours()
         if self.follows(")", "]"):
             self.refuse(f"{self.next.what} closes no bracket", self.next)
         hint = "; a formula has one ~" if self.follows("~") else "; write ~ for =" if self.follows("=") else ""
         self.refuse(f"{self.next.what} has no meaning here{hint}", self.next)
 
-    def _refuse_neighbours(self) -> NoReturn:
-        before = self.tokens[self.place - 1] if self.place else self.next
-        self.refuse(
-            f"between {before.what} and {self.next.what} an operator such as * is missing (a name with blanks stands "
-            "in backticks)",
-            self.next,
-        )
+    def _refuse_neighbours(self) -> None:
+        if self.before and self.next.kind in ("name", "number", "text"):
+            self.refuse(
+                f"between {self.before.what} and {self.next.what} an operator such as * is missing (a name with blanks "
+                "stands in backticks)",
+                self.next,
+            )
+
+    def _go_deeper(self, what: str) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            self.refuse(f"there are more than {DEEPEST} {what} within each other", self.next)
 
     def sum(self) -> Node:
         """Read a sum."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            self.refuse(f"there are more than {DEEPEST} brackets within each other", self.next)
+        self._go_deeper("brackets")
         node = self._product()
-        while self.follows("+", "-"):
-            node = BinaryOperation(self.take().text, node, self._product())
+        while sign := self.accept("+", "-"):
+            node = BinaryOperation(sign, node, self._product())
         self.depth -= 1
         return node
 
     def _product(self) -> Node:
         node = self._signed()
-        while self.follows("*", "/"):
-            node = BinaryOperation(self.take().text, node, self._signed())
+        while sign := self.accept("*", "/"):
+            node = BinaryOperation(sign, node, self._signed())
         return node
 
     def _signed(self) -> Node:
         negative = False
-        while self.follows("+", "-"):
-            negative ^= self.take().text == "-"
+        while sign := self.accept("+", "-"):
+            negative ^= sign == "-"
         node = self._power()
         return Negative(node) if negative else node
 
     def _power(self) -> Node:
         base = self._atom()
-        if not self.follows(POWER):
+        if not self.accept(POWER):
             return base
-        self.take()
-        self.depth += 1
-        if self.depth > DEEPEST:
-            self.refuse(f"there are more than {DEEPEST} powers within each other", self.next)
+        self._go_deeper("powers")
         power = BinaryOperation(POWER, base, self._signed())
         self.depth -= 1
         return power
 
     def _atom(self) -> Node:
-        before = self.tokens[self.place - 1] if self.place else None
+        where = f"after {self.before.what}" if self.before else "at the beginning"
         token = self.take()
         if token.kind == "number":
-            value = float(token.text)
-            if value == math.inf:
+            if (value := float(token.text)) == math.inf:
                 self.refuse(f"{token.text} is too large", token)
             return Number(value, token.text)
         if token.kind == "name":
@@ -267,54 +263,40 @@ class Reader:
             node = self.sum()
             self._close(token, ")")
             return node
-        self.place -= token.kind != "end"
         if token.kind == "text":
             self.refuse(f'"{token.text}" is text, of which there is no arithmetic', token)
-        where = f"after {before.what}" if before else "at the beginning"
         found = "" if token.kind == "end" else f", and {token.what} follows"
         return self.refuse(f"{where} a number, a name or a bracket is missing{found}", token)
 
     def _close(self, opened: Token, sign: str) -> None:
-        if not self.follows(sign):
-            if self.next.kind in ("name", "number", "text"):
-                self._refuse_neighbours()
+        if not self.accept(sign):
+            self._refuse_neighbours()
             found = "is not closed" if self.next.kind == "end" else f"is not closed before {self.next.what}"
             self.refuse(f"the bracket {opened.text!r} {found}", opened)
-        self.take()
 
     def _named(self, token: Token) -> Node:
-        plain = self.text[token.start] != "`"
-        if plain and self.follows("("):
+        if self.text[token.start] != "`" and self.follows("("):
             return self._call(token)
-        levels: list[str] = []
-        if self.follows("["):
-            opened = self.take()
-            while True:
-                level = self.take()
-                if level.kind not in ("name", "number", "text"):
-                    self.place -= level.kind != "end"
-                    self.refuse(f"after {opened.what} the name of a column of groups, or of a group, is missing", level)
-                levels.append(level.text)
-                if not self.follows(","):
-                    break
-                self.take()
+        levels, opened = [], self.next
+        while self.accept("," if levels else "["):
+            level = self.take()
+            if level.kind not in ("name", "number", "text"):
+                self.refuse(f"after {opened.what} the name of a column of groups, or of a group, is missing", level)
+            levels.append(level.text)
+        if levels:
             self._close(opened, "]")
         return Name(token.text, tuple(levels), token.start)
 
     def _call(self, token: Token) -> Node:
         if token.text not in FUNCTIONS:
             near = suggestion(token.text, FUNCTIONS)
+            product = "" if near else f"; write {token.text} * (...) for a product"
             self.refuse(
-                f"{token.text!r} is no function{near or ';'} functions are {', '.join(FUNCTIONS)}"
-                + ("" if near else f"; write {token.text} * (...) for a product"),
-                token,
+                f"{token.text!r} is no function{near or ';'} functions are {', '.join(FUNCTIONS)}{product}", token
             )
         opened, arguments = self.take(), []
-        if not self.follows(")"):
+        while not self.follows(")") and (not arguments or self.accept(",")):
             arguments.append(self.sum())
-            while self.follows(","):
-                self.take()
-                arguments.append(self.sum())
         self._close(opened, ")")
         least, most = FUNCTIONS[token.text]
         if not least <= len(arguments) <= most:

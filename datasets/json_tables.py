@@ -9,7 +9,8 @@ import pandas as pd
 
 from ..errors import InputError
 from .columns import recognise, recognise_with_unit
-from .meaning.names import means
+from .meaning.names import FALLING, RISING, is_called, means
+from .notation import parsed
 from .text import decode, refuse_empty, refuse_lines
 from .wording import listed, plural, quoted
 
@@ -169,6 +170,9 @@ def _read_names(document, label):
     """Return a table of columns by name, of rows by name, or of one row."""
     lists = {name: x for name, x in document.items() if isinstance(x, list)}
     curves = [name for name in lists if recognise(name) or recognise_with_unit(name)]
+    lengths = Counter(len(x) for x in lists.values())
+    results = [name for name, x in document.items() if name not in lists and is_called(name, (*FALLING, *RISING))]
+    curves = curves or [name for name, x in lists.items() if lengths[len(x)] > 1 and len(x) > 1 and not results]
     if lists and (len(lists) == len(document) or curves):
         return _read_columns(document, curves or list(lists), label)
     if len(document) > 1 and _are_objects(document):
@@ -176,7 +180,9 @@ def _read_names(document, label):
         if names and all(x == names for x in others):
             if all(name.isdigit() for name in names):  # pandas.DataFrame.to_json
                 return _read_columns({name: list(x.values()) for name, x in document.items()}, list(document), label)
-            run = "run" if "run" not in names else "name"
+            sizes = [parsed(name)[0] for name in document]
+            are_sizes = None not in sizes and max(sizes) > 10 * len(sizes) and "size" not in names
+            run = "size" if are_sizes else "run" if "run" not in names else "name"
             rows = [{run: name} | x for name, one in document.items() for x in _explode(one)]
             sentence = f"the names of {len(document)} objects are read as the column {run}"
             return _make_table(rows, label, sentences=[sentence])

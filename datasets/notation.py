@@ -13,7 +13,7 @@ from .wording import plural, quoted, shortened
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
 FLAGS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0, "y": 1.0, "n": 0.0}
 PLAIN_ONLY = ("loss", "loss_halfwidth", "perplexity", "score", "accuracy")  # columns in which 3.2M has no meaning
-OF_PERCENT = ("loss", "score", "accuracy")  # columns in which 45% has one
+OF_PERCENT = ("loss", "score", "accuracy", "number")  # columns in which 45% has one
 OF_MONEY = ("value", "low", "high", "halfwidth")
 STATES_PERCENT = re.compile("%|percent(?!ile)|pct")  # in the name of a column
 SPACES = " \u00a0\u2009\u202f"
@@ -126,7 +126,7 @@ def _read_numbers(cells, column, canonical, unit, label):
     european = _are_decimal(list(amounts.values()), canonical, currency)
     refused = {"suffix"} if canonical in PLAIN_ONLY else set()
     refused |= set() if canonical in OF_PERCENT else {"percent"}
-    in_percent = canonical == "score" and (unit == "percent" or STATES_PERCENT.search(str(column).lower()))
+    in_percent = canonical in ("score", "number") and (unit == "percent" or STATES_PERCENT.search(str(column).lower()))
     results = {}
     for row, text in amounts.items():
         plain = re.sub(rf"[.{SPACES}]", "", text).replace(",", ".") if european else text
@@ -137,7 +137,9 @@ def _read_numbers(cells, column, canonical, unit, label):
             results[row] = (number * 100 if in_percent and "percent" in marks else number), marks
     # 12,345 has a separator of thousands if another cell is 1,234,567, and a decimal comma if one is 12,34.
     commas = [marks["groups"] for _, marks in results.values() if marks.get("separator") == ","]
-    many = "many" in commas or (currency and currency not in ("€", "EUR", "CHF"))
+    lone = [text for text in texts.values() if LONE_COMMA.fullmatch(text.strip())]
+    rounded = len(lone) > 1 and canonical not in PLAIN_ONLY and all(text.strip().endswith("00") for text in lone)
+    many = "many" in commas or rounded or (currency and currency not in ("€", "EUR", "CHF"))
     if "one" in commas and not (
         many and not any(LONE_COMMA.fullmatch(text.strip()) for row, text in texts.items() if row not in results)
     ):

@@ -52,11 +52,13 @@ def spelled(name):
 def _read_panel(frame, name):
     of_runs = [column for column in frame if isinstance(column, str) and " - " in column.strip()]
     limits = {column for column in of_runs if LIMIT.search(column) and LIMIT.sub("", column) in frame}
+    # Those of groups of runs tell their scatter, those of one run repeat it.
+    of_seeds = {x for x in limits if (frame[x] != frame[LIMIT.sub("", x)])[frame[x].notna()].any()}
     shared = [column for column in frame if column not in of_runs]
     columns = {}
     for column in of_runs if limits or (shared and all(spelled(x) in STEPS for x in shared)) else ():
         run, _, metric = map(str.strip, column.rpartition(" - "))
-        if column not in limits and metric not in INTERNAL:
+        if (column not in limits or column in of_seeds) and metric not in INTERNAL:
             columns.setdefault(run, {})[column] = metric
     if not columns:
         return None, ""
@@ -76,7 +78,8 @@ def _read_panel(frame, name):
     table = pd.concat([part for part in parts if len(part)] or parts[:1]).set_axis(
         pd.Index(places, name="place", dtype=object)
     )
-    aside = f"; {plural(len(limits), 'column')} of minima and maxima left out" if limits else ""
+    left = len(limits - of_seeds)
+    aside = f"; {plural(left, 'column')} of minima and maxima left out" if left else ""
     return table, (
         f"a panel of {plural(len(columns), 'run')} is read as {plural(len(table), 'reading')} with the columns "
         f"{listed(['run', *shared])} and {listed(metrics, SHOWN)}, without blanks{aside}"

@@ -159,7 +159,7 @@ def _errors(law, rows, y):
     """Return the standard errors of rows, None where there are none."""
     if law.counts:
         return np.sqrt(y * (1 - y) / rows[law.counts[1]].to_numpy(float))
-    return rows[[*law.error_columns]].mean(axis=1).to_numpy(float) if law.error_columns else None
+    return law.error_sizes(rows)[0] if law.error_columns else None
 
 
 def _draw_groups(fit, level):

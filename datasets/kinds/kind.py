@@ -54,6 +54,8 @@ class Kind:
         Other names of columns, in lower case and without anything but letters and digits.
     check_unit : callable, optional
         Takes the option ``unit`` of `read` and refuses one that is unknown, before a file is opened.
+    of_any_columns : bool
+        Whether columns may have any names and types, so that a frame is read as a file is before a law is fitted.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Kind:
     readers: dict[str, Callable] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     check_unit: Callable | None = None
+    of_any_columns: bool = False
 
     @property
     def options(self):

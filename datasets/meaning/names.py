@@ -89,6 +89,12 @@ BITS = {"bpb": "bits-per-byte", "bpc": "bits-per-byte", "bits": "bits", "bit": "
 A_BYTE = re.compile(r"bits?[ _/-]*(?:per)?[ _/-]*(?:byte|char(?:acter)?)")
 LOGARITHM = re.compile(r"(log_?10|log_?2|log|ln|lg)[ _(\[]+(.+?)[)\]]*", re.IGNORECASE)
 LOG_BASES = {"log10": "10", "lg": "10", "log2": "2", "ln": "e"}
+# Words of what is better where it is lower, and where it is higher, in the order in which they are preferred.
+FALLING = str.split("loss lossu nll xent ce bpb perplexity ppl error err wer cer mse rmse mae mape regret fid")
+RISING = str.split(
+    "elo rating accuracy acc success score reward return pass auc f1 bleu r2 pearson spearman correlation"
+)
+RISING += str.split("iou psnr recall precision performance fitness")
 SOUNDS = {  # of a role, the nearest first; one of fewer than four letters is a whole word
     "parameters": ("param", "model size", "size", "weights", "nonembed"),
     "tokens": ("token", "toks", "tok", "sample", "example", "sequences", "data size", "data", "corpus", "horizon"),
@@ -117,6 +123,17 @@ def words(name):
     for word, separate in (("nonembed", "non embed"), ("dataset", "data set"), ("hyperparameter", "setting")):
         text = text.replace(word, separate)
     return re.findall(r"[a-z0-9]+", text)
+
+
+def is_called(name, called):
+    """Return whether a name has one of some words, or the plural of one.
+
+    Examples
+    --------
+    >>> is_called("val/Losses", ["loss"]), is_called("lossy", ["loss"])
+    (True, False)
+    """
+    return any({part, part.removesuffix("s"), part.removesuffix("es")} & {*called} for part in words(name))
 
 
 def means(name, *meanings):

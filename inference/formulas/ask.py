@@ -26,7 +26,7 @@ from ...datasets.formula_nodes import (
     spell,
 )
 from ...datasets.formulas import FormulaError
-from ...datasets.meaning.names import words
+from ...datasets.meaning.names import FALLING, RISING, is_called
 from ...datasets.wording import listed, quoted, suggestion
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -40,7 +40,6 @@ from ..intervals import QUANTILES, IntervalTable, ends, name_quantiles, printed
 from ..quoted import drift_errors, quote_draws
 from ..standing import graded, standing
 from ..words import plain, probability, times
-from .choose import FALLING, RISING
 from .question import Question, parse_question
 
 if TYPE_CHECKING:
@@ -528,8 +527,8 @@ class Answering:
 def _is_better_higher(law):
     """Return whether the response, or what is counted, is called as what is better where it is higher."""
     left = law.parsed.left
-    of_name = {*words(law.counts[0] if law.counts else left.name)} if law.counts or isinstance(left, Name) else set()
-    return bool(of_name & {*RISING}) and not of_name & {*FALLING}
+    name = law.counts[0] if law.counts else left.name if isinstance(left, Name) else ""
+    return is_called(name, RISING) and not is_called(name, FALLING)
 
 
 def _flatten(x: xr.DataArray) -> np.ndarray:

@@ -4,120 +4,56 @@ from __future__ import annotations
 
 import re
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ...datasets.formula_nodes import PAIRS, spell, write_powers
-from ...datasets.meaning.names import words
+from ...datasets.checks import warn
+from ...datasets.formula_nodes import PAIRS, Name, replace_names, spell, write_powers
+from ...datasets.formulas import parse_formula
+from ...datasets.meaning.names import FALLING, RISING, is_called, means, words
 from ...datasets.wording import listed
-from ...errors import DiagnosticWarning, InputError
-from ...models.formula.suited import UNBOUNDED
+from ...errors import DiagnosticWarning, InputError, TableNote
+from ...models.formula.suited import UNBOUNDED, find_errors
 from ..checks.suggestion import LEAST_GAIN
 from ..comparison.weights import sum_error
 from ..fitting import fit as fit_law
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ..fitted import Fit
 
 # Words in the names of columns, in the order in which they are preferred.
-FALLING: tuple[str, ...] = (
-    "loss",
-    "lossu",
-    "nll",
-    "xent",
-    "ce",
-    "bpb",
-    "perplexity",
-    "ppl",
-    "error",
-    "err",
-    "wer",
-    "cer",
-    "mse",
-    "rmse",
-)
-FALLING += ("mae", "regret", "fid", "deviance")
-RISING: tuple[str, ...] = (
-    "elo",
-    "rating",
-    "accuracy",
-    "acc",
-    "success",
-    "score",
-    "reward",
-    "return",
-    "pass",
-    "auc",
-    "f1",
-    "bleu",
-    "r2",
-)
-HELD_OUT: tuple[str, ...] = ("test", "val", "valid", "validation", "eval", "dev", "final", "heldout")
-SIZES: tuple[str, ...] = (
-    "params",
-    "parameters",
-    "param",
-    "n",
-    "active",
-    "total",
-    "nonembedding",
-    "vocab",
-    "model",
-    "size",
-)
-SIZES += ("tokens", "images", "samples", "examples", "demos", "demonstrations", "characters", "data", "train", "d")
-SIZES += ("flops", "flop", "compute", "c", "hours", "width", "episodes", "queries", "documents", "bits", "structures")
-SETTINGS: tuple[str, ...] = (
-    "seed",
-    "lr",
-    "rate",
-    "epoch",
-    "epochs",
-    "sec",
-    "secs",
-    "seconds",
-    "time",
-    "memory",
-    "mb",
-    "gb",
-    "index",
-    "id",
-)
-SETTINGS += ("best", "peak", "batch", "dropout", "temperature", "depth", "layers", "heads", "k", "questions", "trials")
-SETTINGS += ("wd", "decay", "warmup", "step", "steps", "minus", "plus", "stderr", "se", "std", "sd", "min", "max", "ci")
-CHANCE = ("random", "chance", "baseline")
-COUNTED = (
-    ("success", "successes", "solved", "correct", "passed", "wins"),
-    ("trials", "total", "attempts", "n", "episodes"),
-)
-MOST = 3  # formulas that are fitted
-LEAST_VALUES = 3
-LEAST_RANGE = 1.5
-MOST_GROUPS = 12
-ALIKE = 0.999  # correlation of logarithms from which on two columns tell the same
+HELD_OUT = str.split("test val valid validation eval dev final heldout")
+COUNTS = str.split("param parameter paramcount weight nonembedding active total vocab")
+SIZES = [*COUNTS, *str.split("model size token image sample example demo demonstration trajectory character")]
+SIZES += str.split("word sentence document data train query queries structure n d flop flos compute c hour bits")
+SIZES += str.split("episode step iteration epoch")
+SHAPES = str.split("width dim hidden channels embd")  # of a model, which its parameters follow from
+HARD = str.split("seed lr rate index id rank ub time sec second runtime memory mb gb batch bs")  # what no law is of
+SETTINGS = [
+    *HARD,
+    *str.split("best peak dropout temperature wd decay warmup minus plus stderr se sem std sd min max ci"),
+]
+SETTINGS += str.split("depth layer head k question trial")
+CHANCE = str.split("random chance baseline")
+COUNTED = str.split("success successes solved correct passed wins"), str.split("trials total attempts n episodes")
+MOST, MOST_COLUMNS = 3, 4  # formulas that are fitted, and columns that one is of
+LEAST_VALUES, LEAST_RANGE, MOST_GROUPS = 3, 1.5, 12
+CONSTANTS = {*sum(PAIRS, ()), *str.split("E c x0 b top R0 mid k m e0 slope g lam")}
+LEAST_F = 4  # of a regression of ranks on logarithms
+ALIKE = 0.998  # of the variance of a logarithm: a column that others tell so well is none of its own
 
 
-@dataclass(frozen=True)
-class Proposal:
-    """A formula for a table.
-
-    Parameters
-    ----------
-    formula : str
-    published : bool
-        Whether it is the form of a published law of such columns.
-    """
+class Proposal(NamedTuple):
+    """A formula for a table, and whether it is the form of a published law of such columns."""
 
     formula: str
     published: bool = False
 
 
-@dataclass
 class Columns:
     """What the columns of a table are.
 
@@ -126,99 +62,118 @@ class Columns:
     table : DataFrame
     """
 
-    table: pd.DataFrame
+    def __init__(self, table: pd.DataFrame) -> None:
+        self.table = table
+        numbers = [*table.select_dtypes("number")]
+        self.texts = [name for name in table if name not in numbers]
+        errors = {error for name in numbers for error in find_errors(table, name)}
+        self.numbers = [name for name in numbers if table[name].nunique() > 1 and name not in errors]
+        self.chance = next((name for name in numbers if is_called(name, CHANCE)), None)
 
-    def __post_init__(self):
-        self.numbers = [str(x) for x in self.table.select_dtypes("number") if self.table[x].nunique() > 1]
-        self.texts = [str(x) for x in self.table if str(x) not in self.table.select_dtypes("number")]
-
-    @property
-    def counts(self) -> tuple[str, str] | None:
-        """Return columns of successes and of trials."""
-        whole = [n for n in self.table.select_dtypes("number") if (self.table[n].dropna() % 1 == 0).all()]
-        for k in whole:
-            if not {*words(k)} & {*COUNTED[0]}:
-                continue
-            for n in whole:
-                if n != k and {*words(n)} & {*COUNTED[1]} and (self.table[k] <= self.table[n]).all():
-                    return str(k), str(n)
-        return None
+    def counts(self) -> list[str]:
+        """Return columns of successes and of trials, none where there are none."""
+        whole = [name for name in self.table.select_dtypes("number") if (self.table[name].dropna() % 1 == 0).all()]
+        pairs = [
+            (k, n) for k in whole if is_called(k, COUNTED[0]) for n in whole if is_called(n, COUNTED[1]) and n != k
+        ]
+        return next(([k, n] for k, n in pairs if (self.table[k] <= self.table[n]).all()), [])
 
     def responses(self) -> list[str]:
-        """Return columns that may be the response, the likeliest first."""
+        """Return columns that may be the response, the likeliest first; without a known name the last of numbers."""
 
         def rank(name):
-            of_name = words(name)
-            of = [word for word in (*FALLING, *RISING) if word in of_name]
-            held = any(word in HELD_OUT for word in of_name)
-            return ("train" in of_name and not held, not held, (*FALLING, *RISING).index(of[0]))
+            held = is_called(name, HELD_OUT)
+            known = next(k for k, word in enumerate((*FALLING, *RISING)) if is_called(name, [word]))
+            return "train" in words(name) and not held, not held, known
 
-        found = [
-            n
-            for n in self.numbers
-            if {*words(n)} & {*FALLING, *RISING} and not {*words(n)} & {*CHANCE, "minus", "plus", "teacher"}
-        ]
-        return sorted(found, key=rank)
+        free = [name for name in self.numbers if not is_called(name, [*CHANCE, "teacher", "stderr", "se"])]
+        known = sorted((name for name in free if is_called(name, (*FALLING, *RISING))), key=rank)
+        unknown = [name for name in free[:0:-1] if not is_called(name, [*SETTINGS, *SIZES])]
+        return known or unknown or [name for name in free[:0:-1] if is_called(name, ["best", "optimal", "opt"])]
 
-    def predictors(self, response: set[str]) -> list[str]:
-        """Return columns that the response may be a function of, without those that tell the same as another."""
-        found = []
+    def predictors(self, response: list[str]) -> list[str]:
+        """Return columns that the response may be a function of, without those that others tell."""
+        rows, found = len(self.table), {}
         for name in self.numbers:
-            of_name, x = words(name), self.table[name].to_numpy(float)
-            x = x[np.isfinite(x)]
-            if name in response or {*of_name} & {*FALLING, *RISING, *CHANCE} or not len(x):
+            x = self.table[name].dropna().to_numpy(float)
+            of_no_use = name in response or is_called(name, (*FALLING, *RISING, *CHANCE, *HARD)) or means(name, "speed")
+            if of_no_use or (x <= 0).any() or len({*x}) < LEAST_VALUES or x.max() < LEAST_RANGE * x.min():
                 continue
-            known = any(word in SIZES for word in of_name)
-            if (x <= 0).any() or len(np.unique(x)) < LEAST_VALUES or x.max() < LEAST_RANGE * x.min():
-                continue
-            if ({*of_name} & {*SETTINGS} and not known) or "per" in of_name:
-                continue
-            found.append((not known, name))
-        names = [name for unknown, name in found if not unknown] or [name for _, name in found]
+            setting = is_called(name, SETTINGS) or "per" in words(name) or means(name, "part")
+            known = is_called(name, SIZES) and not setting
+            planned = len({*x}) <= rows / 2 and not setting
+            found[name] = 0 if known else 1 if planned else 3 if setting else 2
+        best = min(found.values(), default=0)
+        names = [name for name, kind in found.items() if kind <= max(best, 1)]
         kept: list[str] = []
-        for name in sorted(names, key=self._rank):
-            if not any(self._tell_the_same(name, other) for other in kept):
+        for name in sorted(names, key=lambda name: (found[name], self._rank(name))):
+            of_shape = is_called(name, SHAPES) and any(is_called(other, COUNTS) for other in kept)
+            if not of_shape and not self._is_told(name, kept):
                 kept.append(name)
-        return [name for name in names if name in kept]
+        return [name for name in names if name in kept[:MOST_COLUMNS]]
 
-    def _tell_the_same(self, name, other):
-        """Return whether one column rises with another, whatever else changes."""
-        logs = np.log(self.table[[name, other]].astype(float))
-        ranks = self.table[[name, other]].rank(method="dense")
-        return abs(logs.corr().iloc[0, 1]) > ALIKE or abs(ranks.corr().iloc[0, 1]) > 1 - 1e-9
+    def _is_told(self, name, others):
+        """Return whether a column follows from others: it rises with one, or its logarithm is a sum of theirs."""
+        if not others:
+            return False
+        ranks = self.table[[name, *others]].rank(method="dense").corr().iloc[0, 1:]
+        logs = np.log(self.table[[name, *others]].dropna().to_numpy(float))
+        logs -= logs.mean(axis=0)
+        fitted = logs[:, 1:] @ np.linalg.lstsq(logs[:, 1:], logs[:, 0], rcond=None)[0]
+        left = ((logs[:, 0] - fitted) ** 2).sum() / max((logs[:, 0] ** 2).sum(), 1e-300)
+        return bool((ranks.abs() > 1 - 1e-9).any()) or left < 1 - ALIKE
 
     @staticmethod
     def _rank(name):
-        return min((SIZES.index(word) for word in words(name) if word in SIZES), default=len(SIZES))
+        return next((k for k, word in enumerate(SIZES) if is_called(name, [word])), len(SIZES)), "all" not in words(
+            name
+        )
 
-    def shares(self) -> list[str]:
+    def shares(self, response: list[str]) -> list[str]:
         """Return columns of shares that sum to 1 or 100 in every row, none if there are fewer than three."""
-        within = [n for n in self.numbers if self.table[n].between(0, 100).all()]
-        for prefix in dict.fromkeys(re.split(r"[_./ -]", name)[0] for name in within):
+        within = [name for name in self.numbers if name not in response and self.table[name].between(0, 100).all()]
+        for prefix in dict.fromkeys(["", *(re.split(r"[_./ -]", name)[0] for name in within)]):
             names = [name for name in within if name.startswith(prefix)]
             total = self.table[names].sum(axis=1)
             if len(names) >= LEAST_VALUES and any(np.allclose(total, whole, rtol=2e-3) for whole in (1, 100)):
                 return names
         return []
 
-    def groups(self, x: list[str]) -> str | None:
+    def group(self, x: list[str]) -> str | None:
         """Return the column of text whose values each have several values of the predictors, or several rows."""
         for name in self.texts:
-            if 2 <= self.table[name].nunique() <= MOST_GROUPS:
+            if 2 <= self.table[name].nunique() <= MOST_GROUPS and not is_called(name, ["ci"]):
                 by = self.table.groupby(name, observed=True)
                 several = by[x].nunique().min(axis=1) >= LEAST_VALUES if x else by.size() > 1
                 if several.all():
                     return name
         return None
 
+    def rises(self, response: list[str], x: list[str]) -> list[bool]:
+        """Return whether the response rises with each predictor, the others given; warn where it changes with none."""
+        y = self.table[response[0]] / (self.table[response[1]] if len(response) > 1 else 1.0)
+        data = np.column_stack([np.log(self.table[x].to_numpy(float)), y.rank()])
+        data = data[np.isfinite(data).all(axis=1)]
+        data -= data.mean(axis=0)
+        slopes, free = np.linalg.lstsq(data[:, :-1], data[:, -1], rcond=None)[0], len(data) - len(x) - 1
+        left, of = ((data[:, -1] - data[:, :-1] @ slopes) ** 2).sum(), (data[:, -1] ** 2).sum()
+        if free > 0 and (of - left) / len(x) < LEAST_F * left / free:
+            place = self.table.attrs.get("source", "the table")
+            warn(
+                f"{place}: {listed(response)} hardly changes with {listed(x)}; another formula may tell more", TableNote
+            )
+        return list(slopes > 0)
 
-def fit_usual(table: pd.DataFrame, **settings: Any) -> tuple[Fit, list[str]]:
+
+def fit_usual(table: pd.DataFrame, law: Callable[[str], Any] = str, **settings: Any) -> tuple[Fit, dict[str, str]]:
     """Fit the usual formulas for a table, and choose the one that predicts rows left out best.
 
     Parameters
     ----------
     table : DataFrame
         From ``read(source, "columns")``.
+    law : callable, optional
+        Makes the law of a formula, such as one with priors.
     **settings
         As for `fit`.
 
@@ -227,42 +182,39 @@ def fit_usual(table: pd.DataFrame, **settings: Any) -> tuple[Fit, list[str]]:
     fit : Fit
         Of the first formula that is usual for the table, unless another of the same response predicts better by more
         than its standard error and four nats.
-    others : list of str
-        Sentences on the others, each with its formula.
+    others : dict of str to str
+        What there is to say of each other formula that was fitted.
 
     Raises
     ------
     InputError
         If the table tells no formula, or none can be fitted to it.
     """
-    fits, refusals = [], []
-    for proposal in propose(table)[:MOST]:
+    fits: dict[str, Fit] = {}
+    refusals = []
+    for formula, _ in propose(table)[:MOST]:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DiagnosticWarning)
+            warnings.simplefilter("ignore", Warning if fits else DiagnosticWarning)  # notes of the table once
             try:
-                fits.append(fit_law(proposal.formula, table, **settings))
+                fits[formula] = fit_law(law(formula), table, **settings)
             except InputError as error:
                 refusals.append(error)
     if not fits:
         raise refusals[0]
-    scores = [_score(fit) for fit in fits]
-    best = 0
-    for k in range(1, len(fits)):
-        if _comparable(fits[best], fits[k]):
-            apart = scores[k] - scores[best]
-            best = k if apart.sum() > max(LEAST_GAIN, sum_error(apart)) else best
-    sentences = []
-    for k, fit in enumerate(fits):
-        if k == best:
-            continue
-        if _comparable(fits[best], fit):
-            apart = scores[k] - scores[best]
-            how = "better" if apart.sum() > 0 else "worse"
-            by = f"predicts the rows {how} by {abs(apart.sum()):.1f} ± {sum_error(apart):.1f} nats"
-        else:
-            by = "is of another response"
-        sentences.append(f"Also fitted: '{fit.law.label}' {by}")
-    return fits[best], sentences
+    scores = {formula: _score(fit) for formula, fit in fits.items()}
+    best, *rest = fits
+    for formula in rest:
+        if _comparable(fits[best], fits[formula]):
+            apart = scores[formula] - scores[best]
+            best = formula if apart.sum() > max(LEAST_GAIN, sum_error(apart)) else best
+    others = {}
+    for formula in [formula for formula in fits if formula != best]:
+        others[formula] = "is of another response"
+        if _comparable(fits[best], fits[formula]):
+            apart = scores[formula] - scores[best]
+            how = f"{'better' if apart.sum() > 0 else 'worse'} by {abs(apart.sum()):.1f} ± {sum_error(apart):.1f} nats"
+            others[formula] = f"predicts the rows {how}"
+    return fits[best], others
 
 
 def _score(fit):
@@ -294,79 +246,93 @@ def propose(table: pd.DataFrame) -> list[Proposal]:
     >>> [proposal.formula for proposal in propose(table)]
     ['test_error ~ E + A * n_images**-alpha', 'test_error ~ A * n_images**-alpha']
     """
-    columns, place = Columns(table), table.attrs.get("source", "the table")
-    counts, responses = columns.counts, columns.responses()
-    if counts is None and not responses:
-        raise InputError(
-            f"{place}: no column is called as a loss, an error, an accuracy or a score is; write the formula: fit "
-            f"'y ~ E + A * x**-alpha' with columns of {listed(table.columns, 8)}"
-        )
-    response = counts or responses[:1]
-    x = columns.predictors({*response})
-    shares = columns.shares()
-    left = " / ".join(map(spell, response)) if counts else spell(response[0])
-    if not x and not shares and (group := columns.groups(x)):  # seeds of several settings
-        return [Proposal(f"{left} ~ mu[{spell(group)}]")]
-    if not x and not shares:
-        raise InputError(
-            f"{place}: {listed(response)} could be a function of no column, since none of positive numbers has "
-            f"{LEAST_VALUES} values or more; write the formula: fit '{spell(response[0])} ~ ...' with columns of "
-            f"{listed(table.columns, 8)}"
-        )
-    return list(_propose_forms(columns, left, response, x, shares))
+    place = table.attrs.get("source", "the table")
+    # Constants with the name of a column take another one.
+    apart = {name: f"{name} ·" for name in table if name in CONSTANTS}
+    columns = Columns(table.rename(columns=apart))
+    counts, responses = columns.counts(), columns.responses()
+    several = [counts] * bool(counts) + [[name] for name in responses if name not in counts]
+    found = [(response, columns.predictors([*counts, *response])) for response in several]
+    found = [(response, x) for response, x in found if x or columns.shares(response) or columns.group([])]
+    if not found:
+        y = spell(several[0][0]) if several else "y"
+        why = "no column of numbers could be a response"
+        if several:
+            why = f"{listed(several[0])} could be a function of no column: none has {LEAST_VALUES} positive numbers"
+        names = listed(table.columns, 8)
+        raise InputError(f"{place}: {why}; write the formula: fit '{y} ~ E + A * x**-alpha' with columns of {names}")
+    proposals, *others = [[*_propose_forms(columns, *each)] for each in found[:2]]
+    if others and not is_called(found[1][0][0], ["train"]):
+        proposals.insert(MOST - 1, others[0][0])
+    unused = (f"p{k}" for k in range(1, 99) if f"p{k}" not in table)
+    names = dict(zip(apart, unused, strict=False)) | {new: name for name, new in apart.items()}
+
+    def rename(node):
+        return Name(names.get(node.name, node.name), tuple(names.get(level, level) for level in node.levels))
+
+    for k, (formula, published) in enumerate(proposals if apart else ()):
+        parsed = parse_formula(formula)
+        left, right = (replace_names(node, rename) for node in (parsed.left, parsed.right))
+        proposals[k] = Proposal(f"{left} ~ {right}", published)
+    return proposals
 
 
-def _propose_forms(columns: Columns, left: str, response, x: list[str], shares: list[str]) -> Iterator[Proposal]:
-    table = columns.table
-    if shares:
+def _propose_forms(columns: Columns, response: list[str], x: list[str]) -> Iterator[Proposal]:
+    """Yield formulas of one response, as counts of successes and of trials, and its predictors."""
+    left = " / ".join(map(spell, response))
+    if shares := columns.shares(response):
         inside = " + ".join(f"t_{re.split(r'[_./ -]', name)[-1]} * {spell(name)}" for name in shares)
         yield Proposal(f"{left} ~ c + exp({inside})", published=True)
         return
-    of_response = {word for name in response for word in words(name)}
-    y = table[response[0]] / table[response[1]] if len(response) == 2 else table[response[0]]
-    most = max(1, (len(table) - 1) // 2)  # predictors that a floor and powers of them leave a row for
+    if not x:  # seeds of several settings
+        yield Proposal(f"{left} ~ mu[{spell(columns.group([]) or '')}]")
+        return
+    most = max(1, (len(columns.table) - 1) // 2)  # predictors that a floor and powers of them leave a row for
     if len(x) > most:
-        x = sorted(x, key=lambda name: -abs(table[name].corr(y, method="spearman")))[:most]
-    group = columns.groups(x)
-    at = f"[{spell(group)}]" if group else ""
-    one = spell(x[0])
-    if len(response) == 2:
-        yield Proposal(f"{left} ~ 1 - (1 + {one} / x0{at})**-b{at}")
-        yield Proposal(f"{left} ~ 1 / (1 + ({one} / x0{at})**-b{at})")
-        return
-    chance = next((n for n in columns.table.select_dtypes("number") if {*words(n)} & {*CHANCE}), None)
-    rises = float(np.corrcoef(np.log(table[x[0]].astype(float)), y.rank())[0, 1]) > 0
+        ranks = columns.table[[response[0], *x]].corr(method="spearman")[response[0]]
+        x = sorted(x, key=lambda name: -abs(ranks[name]))[:most]
+    rises = columns.rises(response, x)
     if len(x) > 1:
-        yield from _propose_of_several(columns, left, x)
+        yield from _propose_of_several(columns, left, dict(zip(x, rises, strict=True)), len(response) > 1)
         return
-    if chance is not None and rises:
-        base = spell(chance)
-        yield Proposal(f"{left} ~ {base} + (top - {base}) / (1 + exp(-k * (log10({one}) - m)))")
-        return
-    if of_response & {*UNBOUNDED}:
-        yield Proposal(f"{left} ~ e0{at} + slope{at} * log10({one})")
-    elif rises:
-        yield Proposal(f"{left} ~ R0 + (top{at} - R0) / (1 + (mid{at} / {one})**b{at})")
-        yield Proposal(f"{left} ~ top{at} - A{at} * {one}**-alpha{at}")
+    group, one = columns.group(x), spell(x[0])
+    at = f"[{spell(group)}]" if group else ""
+    power, curve = f"A{at} * {one}**-alpha{at}", f"R0 + (top{at} - R0) / (1 + (mid{at} / {one})**b{at})"
+    if len(response) > 1:
+        forms = [f"1 - (1 + {one} / x0{at})**-b{at}", f"1 / (1 + (x0{at} / {one})**b{at})", curve]
+        forms = forms if rises[0] else [f"(1 + {one} / x0{at})**-b{at}", f"1 / (1 + ({one} / x0{at})**b{at})"]
+    elif columns.chance is not None and rises[0]:
+        base = spell(columns.chance)
+        forms = [f"{base} + (top - {base}) / (1 + exp(-k * (log10({one}) - m)))"]
+    elif is_called(response[0], UNBOUNDED) or (columns.table[response[0]] <= 0).any():
+        forms = [f"e0{at} + slope{at} * log10({one})", f"top{at} - {power}" if rises[0] else f"E + {power}"]
     else:
-        yield Proposal(f"{left} ~ E + A{at} * {one}**-alpha{at}")
-        yield Proposal(f"{left} ~ A{at} * {one}**-alpha{at}")
+        ceiling = [f"top{at} - {power}", curve]
+        growth = [f"A{at} * {one}**alpha{at}", f"top{at} - {power}"]
+        known = is_called(response[0], RISING)
+        forms = (ceiling if known else growth) if rises[0] else [f"E + {power}", power]
+    for form in forms:
+        yield Proposal(f"{left} ~ {form}")
 
 
-def _propose_of_several(columns: Columns, left: str, x: list[str]) -> Iterator[Proposal]:
+def _propose_of_several(columns: Columns, left: str, rises: dict[str, bool], counts: bool) -> Iterator[Proposal]:
     """Yield formulas of several predictors: those of published laws where the columns agree, then a sum of powers."""
-    table = columns.table
+    table, x = columns.table, [*rises]
 
     def named(*wanted, among=x):
-        return next((name for name in among if {*wanted} & {*words(name)} and "non" not in words(name)), None)
+        return next((name for name in among if is_called(name, wanted) and "non" not in words(name)), None)
 
     def powers(names, used=()):
-        return write_powers([*map(spell, names)], [pair for pair in PAIRS if pair[0] not in used])
+        pairs = [pair for pair in PAIRS if pair[0] not in used]
+        return write_powers([*map(spell, names)], pairs, ["-" if rises[name] else "+" for name in names])
 
+    if counts:
+        logs = [f"{'+' if rises[n] else '-'} {b} * log({spell(n)})" for n, (_, b) in zip(x, PAIRS, strict=False)]
+        yield Proposal(f"{left} ~ expit({' '.join(logs).strip(' +')} - m)")
+        return
     active, bits, vocabulary = named("active"), named("bits"), named("vocab", "vocabulary")
     whole = next((n for n in x if active and n != active and "total" in words(n)), None)
-    experts = [name for name in x if active and whole and "experts" in words(name)]
-    others = [name for name in x if name not in (bits, active, whole, *experts)]
+    others = [name for name in x if name not in (bits, active, whole) and not (whole and "experts" in words(name))]
     if bits and others:
         kept = f"({spell(others[0])} * (1 - exp(-{spell(bits)} / g)))"
         yield Proposal(f"{left} ~ E + A * {kept}**-alpha{powers(others[1:], ['A'])}", published=True)
@@ -374,15 +340,15 @@ def _propose_of_several(columns: Columns, left: str, x: list[str]) -> Iterator[P
         a, t = spell(active), spell(whole)
         usual = powers(others, ["A", "C"])
         yield Proposal(f"{left} ~ E + A * {a}**-alpha * ({t} / {a})**-gamma{usual}", published=True)
-        x = [name for name in x if name not in experts]
+        x = [active, whole, *others]
     width = named("embed", "embedding", "dim", "width", among=columns.numbers)
     if vocabulary and width:
         rest = [name for name in x if name not in (vocabulary, width)]
         embedded = f"B * ({spell(vocabulary)} * {spell(width)})**-beta"
         yield Proposal(f"{left} ~ E{powers(rest, ['B'])} + {embedded}", published=True)
-    teacher = next((n for n in columns.numbers if "teacher" in words(n) and {*words(n)} & {*FALLING}), None)
+    teacher = next((n for n in columns.numbers if "teacher" in words(n) and is_called(n, FALLING)), None)
     if teacher:
-        logs = {*words(teacher)} & {"ppl", "perplexity"}
+        logs = is_called(teacher, ["ppl", "perplexity"])
         y, given = (f"log({left})", f"log({spell(teacher)})") if logs else (left, spell(teacher))
         yield Proposal(f"{y} ~ lam * {given}{powers(x)}", published=True)
-    yield Proposal(f"{left} ~ E{powers(x)}")
+    yield Proposal(f"{left} ~ {'top' if all(rises.values()) else 'E'}{powers(x)}")

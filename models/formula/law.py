@@ -53,8 +53,10 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     tails : {"normal", "student_t"}, optional
         By default Student-t where there are at least 8 rows more than constants.
     errors : str or tuple of str, optional
-        Column of the standard errors of the response, or the two of errors down and up, which are averaged. By default
-        columns that are named after the response: ``elo_se``, or ``elo_minus`` and ``elo_plus``. ``"none"`` for none.
+        Column of errors of the response; two of errors down and up, which are averaged; or limits, of which it is half
+        the distance, over 1.96 of a 95% interval. By default columns that are named after the response: ``elo_se``,
+        ``elo_std`` (over the root of ``n_seeds``), ``elo_minus`` and ``elo_plus``, ``elo_ci95_low`` and
+        ``elo_ci95_high``, or ``elo_min`` and ``elo_max`` of seeds. ``"none"`` for none.
     signs : mapping of str to int, optional
         Signs of the terms of amplitudes; by default as they are on the rows of the table.
     positive : bool, optional
@@ -167,8 +169,9 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     def needed(self):
         """Return the columns that a table must have."""
         left = [name.name for name in names_in(self.parsed.left)]
+        right = self.columns or [name.name for name in names_in(self.parsed.right)]  # all names, before it has a table
         groups = [column for levels in self.groups.values() for column in levels]
-        return tuple(dict.fromkeys((*left, *self.columns, *groups, *self.error_columns)))
+        return tuple(dict.fromkeys((*left, *right, *groups, *self.error_columns)))
 
     def free(self, reference):
         """Return the `Coordinates` of the free parameters."""
@@ -221,10 +224,9 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         return arrays
 
     def _error_variance(self, rows):
-        error = rows[[*self.error_columns]].mean(axis=1).to_numpy(float)
         y = rows[self.observed].to_numpy(float)
         unit = {"relative": y, "additive": 1.0, "logit": y * (1 - y)}[self.noise]
-        return (error / unit) ** 2
+        return (self.error_sizes(rows)[0] / unit) ** 2
 
     def density(self, rows, reference):
         """Return the `Density`; the reference is among its arrays, so that one program serves every table."""

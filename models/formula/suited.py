@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from ...datasets.formula_nodes import POWER, BinaryOperation, Call, Name, Negative, Number, evaluate, names_in, walk
+from ...datasets.formula_nodes import (
+    NUMPY,
+    POWER,
+    BinaryOperation,
+    Call,
+    Name,
+    Negative,
+    Number,
+    evaluate,
+    names_in,
+    spell,
+    walk,
+)
 from ...datasets.formulas import FormulaError
 from ...datasets.meaning.names import words
 from ...datasets.wording import listed, quoted, suggestion
@@ -15,20 +29,70 @@ from ...errors import InputError
 from .constants import FUNCTIONS
 from .roles import add
 
+SHOWN = 5  # rows in a message
+FAR = np.log(3)  # from the rows beside it: such a run may have failed
 LEAST_FREE = 8  # rows beyond the constants, from which on they inform tails
 UNBOUNDED = ("elo", "rating", "return", "reward")  # in the name of a response without a natural zero
-ERRORS = (("_minus", "_plus"), ("_se",), ("_stderr",), ("_sem",), ("_err",), ("_sd",), ("_std",))  # ends of names
+# Words in names of columns of errors, besides that of the response: of what lies below and above, or of both.
+ERRORS = {
+    "below": {*str.split("minus lo low lower min lb")},
+    "above": {*str.split("plus hi high upper max ub")},
+    "around": {*str.split("se sem stderr standard error err errors sd std stdev dev deviation halfwidth ci pm")},
+}
+DISTANCES = {"minus", "plus", "err", "error", "errors"}  # two columns with such a word are no limits
+SPREADS, SEEDS = {"sd", "std", "stdev", "dev", "deviation"}, {"seeds", "repeats", "replicates"}
+LEVELS = {"80": 1.282, "90": 1.645, "95": 1.96, "99": 2.576}  # limits of an interval, in standard errors
+NEUTRAL = {"ci", "interval", "limit", "bound", "confidence", "pct", "percent", "of", *LEVELS}
+MEAN = {"mean", "avg", "average", "median", "value"}
 CLOSE_NAME = 0.8  # to that of a column: a constant of such a name is one that was mistyped
 
 SCATTERS = ("relative", "additive", "logit")  # noise that has a scale
-# As `FUNCTIONS`, but NaN or infinite where a function has no value, so that cells are refused and not floored.
-EXACT = FUNCTIONS | {"log": np.log, "log2": np.log2, "log10": np.log10, "sqrt": np.sqrt, POWER: np.power}
+EXACT = FUNCTIONS | NUMPY  # without floors, so that cells of which a function has no value are refused
 
 
 def counts_of(left):
     """Return the columns of successes and trials of ``k / n``, None where the left side is another expression."""
     sides = (left.left, left.right) if isinstance(left, BinaryOperation) and left.operator == "/" else ()
     return tuple(side.name for side in sides) if sides and all(isinstance(side, Name) for side in sides) else None
+
+
+def _pieces(name):
+    return re.findall("[a-z]+|[0-9]+", " ".join(words(str(name).replace("±", "_pm"))))
+
+
+def find_errors(table, response):
+    """Return the columns that hold errors of a response, by their names and numbers; none if there are none.
+
+    They are one of standard errors or deviations, with that of the number of seeds if there is one, or two, of errors
+    down and up or of what lies below and above: the limits of an interval, or the least and the largest of seeds.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"acc_mean": [0.5, 0.8], "acc_std": [0.1, 0.1], "n_seeds": [4, 4], "elo": [1.0, 2.0]})
+    >>> table = table.assign(elo_min=[0.5, 1.0], elo_max=[1.5, 2.5])
+    >>> find_errors(table, "acc_mean"), find_errors(table, "elo"), find_errors(table, "acc_std")
+    (('acc_std', 'n_seeds'), ('elo_min', 'elo_max'), ())
+    """
+    found, own, numbers = {}, {*_pieces(response)}, [*table.select_dtypes("number")]
+    for name in numbers:
+        pieces = {*_pieces(name)}
+        more, shared = pieces - own, pieces & own
+        if name == response or (own - pieces - MEAN if shared else more & {*DISTANCES, "ci"}):
+            continue  # of another column, or one of any
+        for side, called in ERRORS.items():
+            if more & called and more <= called | NEUTRAL | DISTANCES and np.isfinite(table[name]).all():
+                found[side] = str(name) if shared else found.get(side, str(name))
+    if {"below", "above"} <= {*found}:
+        low, high, y = table[found["below"]], table[found["above"]], table[response]
+        least, most = (-low, high) if {*_pieces(found["below"])} & DISTANCES else (low - y, high - y)
+        if (least <= 0).all() and (most >= 0).all() and (low != high).any():
+            return found["below"], found["above"]
+    size = table[found["around"]] if "around" in found else pd.Series(0.0)
+    if (size < 0).any() or not size.any():
+        return ()
+    seeds = [name for name in numbers if {*words(name)} & SEEDS and (table[name] >= 1).all()]
+    return (found["around"], *(seeds[:1] if {*_pieces(found["around"])} & SPREADS else ()))
 
 
 class SuitedToTable:
@@ -45,7 +109,8 @@ class SuitedToTable:
         if not law.noise:
             changes["noise"] = law._usual_noise(table, y)
         if not law.errors:
-            changes["errors"] = law._errors_in(table)
+            scatters = changes.get("noise", law.noise) in SCATTERS and isinstance(law.parsed.left, Name)
+            changes["errors"] = (scatters and find_errors(table, law.parsed.left.name)) or "none"
         law = replace(law, **changes)
         keys = dict.fromkeys(law.groups.values())
         levels = tuple((key, tuple(sorted({*law.group_labels(table, key)}))) for key in keys)
@@ -62,11 +127,13 @@ class SuitedToTable:
             return self
         place = table.attrs.get("source", "the table")
         names = [str(name) for name in table.columns]
-        for name in names_in(self.parsed.left):
-            if name.name not in names:
+        constants = [name for name in names_in(self.parsed.right) if name.name not in names]
+        groups = [column for name in constants for column in name.levels]
+        for name in (*(name.name for name in names_in(self.parsed.left)), *groups):
+            if name not in names:
                 raise FormulaError(
-                    f"{place}: formula {self.formula!r}: no column {quoted(name.name)}"
-                    f"{suggestion(name.name, names) or ';'} the columns are {listed(names)}"
+                    f"{place}: formula {self.formula!r}: no column {quoted(name)}"
+                    f"{suggestion(name, names) or ';'} the columns are {listed(names)}"
                 )
         right = dict.fromkeys(name.name for name in names_in(self.parsed.right))
         columns = tuple(name for name in right if name in names)
@@ -88,22 +155,51 @@ class SuitedToTable:
             return "binomial"
         return "relative" if (y > 0).all() and not {*words(self.parsed.left)} & {*UNBOUNDED} else "additive"
 
-    def _errors_in(self, table):
-        """Return the columns of errors that are named after the response, those down and up together."""
-        name = str(self.parsed.left).strip("`")
-        for ends in ERRORS:
-            columns = tuple(f"{name}{end}" for end in ends)
-            if all(
-                column in table and table[column].dtype.kind == "f" and (table[column] >= 0).all() for column in columns
-            ):
-                return columns
-        return "none"
-
     @property
     def error_columns(self):
         """Return the columns of errors, none where there are none."""
         names = (self.errors,) if isinstance(self.errors, str) else tuple(self.errors)
         return tuple(name for name in names if name not in ("", "none"))
+
+    def error_sizes(self, rows):
+        """Return the error of the response on each row, (row,), and the rule by which it follows from columns."""
+        names = self.error_columns
+        one, other = (rows[name].to_numpy(float) for name in (names[0], names[-1]))
+        pieces, columns = {piece for name in names for piece in _pieces(name)}, " and ".join(map(quoted, names))
+        usual = 1.96 if "ci" in pieces else 1.0
+        unit = next((size for level, size in LEVELS.items() if level in pieces), usual)
+        if {*words(names[-1])} & SEEDS:
+            return one / np.sqrt(other), f"{quoted(names[0])} / sqrt({quoted(names[1])})"
+        if len(names) == 1 or pieces & DISTANCES:
+            size, rule = (one + other) / 2, f"the mean of {columns}" if len(names) > 1 else columns
+        else:
+            size, rule = (other - one) / 2, f"half of the distance between {columns}"
+        return size / unit, rule + (f" / {unit:g}" if unit != 1 else "")
+
+    def notes(self, suited, rows):
+        """Return sentences on the errors of rows, and on rows that are far from those beside them."""
+        law, sentences = suited, []
+        copies = int(rows.duplicated().sum())
+        if copies and (rows[law.observed] % 1 != 0).any():
+            sentences.append(
+                f"{copies} of {len(rows)} rows are exact copies of others; if they are no runs, delete them"
+            )
+        if law.error_columns:
+            rule = law.error_sizes(rows)[1]
+            sentences.append(f"the error of {law.observed} in a row is {rule}, besides the scatter of the law")
+        if law.noise == "relative" and len(rows) >= LEAST_FREE:
+            ordered = rows.sort_values(law.columns[0])
+            y = np.log(ordered[law.observed])
+            usual = y.rolling(5, center=True, min_periods=3).median()
+            apart = (y - usual).abs()
+            for row in apart.index[apart > max(FAR, 10 * apart.median())][:SHOWN]:
+                x, value, limit = law.columns[0], rows[law.observed][row], "<" if y[row] > usual[row] else ">"
+                sentences.append(
+                    f"a row of {x} {rows[x][row]:.4g} has {law.observed} {value:.6g}, where rows beside it have "
+                    f"{np.exp(usual[row]):.3g}; if the run failed, leave it out with --where "
+                    f"'{spell(law.observed)} {limit} {value:.10g}'"
+                )
+        return sentences
 
     def _check_numbers(self, table, place):
         """Refuse columns of text, and cells that are no finite number, where the formula takes numbers."""
@@ -114,10 +210,11 @@ class SuitedToTable:
                 raise InputError(f"{place}: column {quoted(name)} holds text, and the formula takes its numbers")
             bad = ~np.isfinite(column.to_numpy(float))
             if bad.any():
-                row = int(np.argmax(bad))
+                rows = [str(row + 1) for row in np.flatnonzero(bad)]
+                rows = ", ".join(rows[:SHOWN] + ["..."] * (len(rows) > SHOWN))
                 raise InputError(
-                    f"{place}: column {quoted(name)} is {column.iloc[row]} in row {table.index[row] + 1}; delete the "
-                    "row (--drop-missing, drop_missing=True)"
+                    f"{place}: column {quoted(name)} is {column[bad].iloc[0]} in row {rows} below the header; leave "
+                    "such rows out with --drop-missing (read with drop_missing=True)"
                 )
 
     def _check_values(self, table, place):

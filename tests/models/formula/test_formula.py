@@ -3,6 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling.datasets.formulas import parse_formula
+from bayescaling.models.formula.law import Formula
 from bayescaling.models.formula.roles import assign_roles
 from bayescaling.models.loss.chinchilla import Chinchilla
 
@@ -192,3 +193,51 @@ def test_the_form_of_a_table_is_named_among_the_neighbours_of_another(formula, r
     others = fit.wider_laws()
     assert f"hits ~ {better}" in [entry["law"] for entry in others if entry["elpd_diff"] > others[0]["elpd_diff"] - 4]
     assert bs.fit(others[0]["law"], pd.DataFrame({"shots": SIZES, "hits": y}), **SHORT).check()["verdict"] == "fits"
+
+
+Y = np.array([1.0, 2.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    ("columns", "errors", "size"),
+    [
+        ({"y_se": [0.1, 0.2, 0.3]}, ("y_se",), [0.1, 0.2, 0.3]),
+        ({"std_y": [0.1, 0.2, 0.3], "n_seeds": [4, 4, 1]}, ("std_y", "n_seeds"), [0.05, 0.1, 0.3]),
+        ({"y_minus": [0.1, 0.1, 0.1], "y_plus": [0.3, 0.1, 0.2]}, ("y_minus", "y_plus"), [0.2, 0.1, 0.15]),
+        ({"y_min": Y - 0.1, "y_max": Y + 0.3}, ("y_min", "y_max"), [0.2] * 3),
+        ({"y_ci_low": Y - 0.98, "y_ci_high": Y + 0.98}, ("y_ci_low", "y_ci_high"), [0.5] * 3),
+        ({"lower_90": Y - 0.329, "upper_90": Y + 0.329}, ("lower_90", "upper_90"), [0.2] * 3),
+        ({"y ±": [0.1, 0.2, 0.3]}, ("y ±",), [0.1, 0.2, 0.3]),
+        ({"y_min": Y + 1, "y_max": Y + 2}, "none", None),  # does not lie about the response
+        ({"z_se": [0.1, 0.2, 0.3]}, "none", None),
+        ({"y_test": [0.1, 0.2, 0.3]}, "none", None),
+    ],
+)
+def test_errors_of_rows_follow_from_columns_by_a_stated_rule(columns, errors, size):
+    table = pd.DataFrame({"n": [1e3, 1e4, 1e5], "y": Y} | columns)
+    law = Formula("y ~ E + A * n**-alpha", noise="additive", tails="normal").suited(table)
+    assert law.errors == errors
+    if size is not None:
+        rows = law.rows(table)
+        np.testing.assert_allclose(law.error_sizes(rows)[0], size)
+        reference = law.reference(rows)
+        values = {name: np.array([0.5]) for name in law.prior_of}
+        data = law.density(rows, reference).arrays
+        mean = law.mean(values, data, reference)
+        variance = (0.5 * reference["spread"]) ** 2 + np.square(size)
+        expected = -((Y - mean) ** 2) / variance / 2 - np.log(2 * np.pi * variance) / 2
+        np.testing.assert_allclose(law.logp(mean, values, data, reference), expected)
+        assert any("the error of y in a row is" in sentence for sentence in law.notes(law, rows))
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
+def test_a_run_that_diverged_is_named_with_the_option_that_leaves_it_out():
+    n = np.repeat(np.geomspace(1e3, 1e6, 6), 3)
+    y = (1 + 30 * n**-0.4) * np.exp(0.02 * np.random.default_rng(0).standard_normal(18))
+    table = pd.DataFrame({"n": n, "test mae": y})
+    law = Formula("`test mae` ~ E + A * n**-alpha").suited(table)
+    assert law.notes(law, table) == []
+    table.loc[7, "test mae"] = 412.5
+    (sentence,) = law.notes(law, table)
+    condition = sentence.partition("--where '")[2].rstrip("'")
+    assert bs.read(table, "columns", where=condition)["test mae"].max() < 412
