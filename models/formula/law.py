@@ -169,7 +169,8 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     def needed(self):
         """Return the columns that a table must have."""
         left = [name.name for name in names_in(self.parsed.left)]
-        right = self.columns or [name.name for name in names_in(self.parsed.right)]  # all names, before it has a table
+        every = [name.name for name in names_in(self.parsed.right)]
+        right = every if self.positive is None else self.columns  # all names, before it is suited to a table
         groups = [column for levels in self.groups.values() for column in levels]
         return tuple(dict.fromkeys((*left, *right, *groups, *self.error_columns)))
 
