@@ -21,12 +21,13 @@ from ..arrays import exp, log, log1p, maximum, minimum, namespace, sigmoid
 from ..priors import POSITIVE, REAL, FreeParameter, Prior
 from .roles import Role, add, carriers_of, has, product_of, sum_of
 
-LEAST = 1e-300  # of what a logarithm is taken of
+LEAST, MOST = 1e-300, 300.0  # of what a logarithm is taken of, and of what an exponential is: beyond, slopes are NaN
 POOLED = 4  # groups from which on their values are of one population
 # Default priors by role: what is sampled is called by a prefix and the constant.
 PRIORS = {
     "exponent": ("", "LogNormal(-1.2, 0.7)", "Exponent, of the sign that the formula states: 0.08 to 1.2."),
     "sharpness": ("", "LogNormal(-1, 1)", "Exponent of a sum or of a ratio to a scale: 0.05 to 2.7."),
+    "width": ("", "LogNormal(-1, 0.7)", "Exponent that divides: 0.09 to 1.5; no rows tell a narrower one from a corner."),
     "rate": ("rate_", "Normal(0, 2)", "Change over half of the range of what it is multiplied with."),
     "steepness": ("steepness_", "LogNormal(0.7, 1)", "Change over half of the range of what it is multiplied with."),
     "place": ("place_", "Normal(0, 1)", "Distance from the middle of the range, in halves of the range."),
@@ -45,7 +46,7 @@ def power(base: Any, exponent: Any) -> Any:
         return base if exponent == 1 else base * base if exponent == 2 else base * base * base
     if isinstance(exponent, float) and exponent.is_integer() and isinstance(base, np.ndarray | float):
         return base**exponent
-    return exp(exponent * log(maximum(base, LEAST)))
+    return exp(minimum(exponent * log(maximum(base, LEAST)), MOST))
 
 
 def phi(x: Any) -> Any:
@@ -61,7 +62,7 @@ def phi(x: Any) -> Any:
 
 FUNCTIONS: dict[str, Callable] = {
     POWER: power,
-    "exp": exp,
+    "exp": lambda x: exp(minimum(x, MOST)),
     "log": lambda x: log(maximum(x, LEAST)),
     "log2": lambda x: log(maximum(x, LEAST)) / math.log(2),
     "log10": lambda x: log(maximum(x, LEAST)) / math.log(10),
@@ -128,7 +129,7 @@ class Placing:
         role = self.roles[name]
         kind = role.kind
         if kind == "exponent" and (role.inverse or any(has(role.beside, (other,)) for other in self.roles)):
-            kind = "sharpness"
+            kind = "width" if role.inverse else "sharpness"
         if kind == "level" and not self.positive:
             kind = "either_level"
         return PRIORS[kind]
@@ -217,7 +218,7 @@ class Placing:
             case "level":
                 return x * reference["typical"] if self.positive else reference["middle"] + x * reference["spread"]
             case "rate" | "steepness":
-                return x / reference[f"range of {name}"]
+                return reference[f"range of {name}"] / x if role.inverse else x / reference[f"range of {name}"]
             case "place":
                 middle = self._at(role.beside, key, known, reference) if self._needs(name) & {*known} else None
                 middle = reference[f"middle of {name}"] if middle is None else middle

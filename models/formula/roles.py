@@ -250,7 +250,8 @@ def inner_roles(node: Node, constants: Collection[str], columns: Collection[str]
     def descend(part: Node, context: str, divides: bool) -> None:
         match part:
             case BinaryOperation(operator=operator) if operator == POWER:
-                read(part.left, "sum")
+                even = isinstance(part.right, Number) and part.right.value % 2 == 0
+                read(part.left, "even" if even else "sum")
                 read(part.right, "exponent", part.left)
             case Call():
                 for argument in part.arguments:
@@ -279,6 +280,8 @@ def _role(name, context, base, own, rest, sign, divides, columns):
         if data:
             return Role(name, "rate", own)
         return Role(name, "exponent", base, divides) if names_in(base) else None
+    if context == "even" and (data or has(beside, columns)):  # of a bump: its width and its middle
+        return Role(name, "steepness", own, divides) if data else Role(name, "place", add([(-sign, beside)]))
     if context in EXPONENTIAL and data:
         if any(isinstance(part, Call) and part.function.startswith("log") for part in product_of(own)[0]):
             return Role(name, "exponent", own)
