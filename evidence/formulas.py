@@ -91,9 +91,7 @@ FORMS = {
     "floor": Form(FLOOR, ("a",), lambda rng, decades: _shares(rng, "a", "E", "A")),
     "ceiling": Form("y ~ T - A * x**-a", ("a",), _ceiling),
     "offset": Form(OFFSET, ("a",), _offset),
-    "logarithm": Form(
-        LOGARITHM, ("b",), lambda rng, decades: {"a": rng.uniform(-3, 3), "b": rng.uniform(-3, 3)}
-    ),
+    "logarithm": Form(LOGARITHM, ("b",), lambda rng, decades: {"a": rng.uniform(-3, 3), "b": rng.uniform(-3, 3)}),
     "logistic": Form(LOGISTIC, ("k",), _logistic),
     "sum": Form(
         "y ~ E + A * x**-a + B * d**-b", ("a", "b"), lambda rng, decades: _shares(rng, "ab", "E", "A", "B"), _data
@@ -200,7 +198,13 @@ def tried(form, seed, rows, noise):
     fit = bs.fit(law_of(form.fitted or form.formula), table, seed=1, check=False)
     seconds = time.process_time() - begun
     entry = {name: fit.diagnostics[name] for name in ("ok", "divergences", "r_hat_max", "ess_bulk_min", "ess_tail_min")}
-    entry |= {"rows": len(table), "noise": noise, "seconds": seconds, "rejected": fit.check()["rejected_by"], "answers": {}}
+    entry |= {
+        "rows": len(table),
+        "noise": noise,
+        "seconds": seconds,
+        "rejected": fit.check()["rejected_by"],
+        "answers": {},
+    }
     answers = fit.ask(*truths)
     for question, truth in truths.items():
         low, high = answers.loc[question, ["q2.5", "q97.5"]]
@@ -261,7 +265,11 @@ def _summary(entries):
     for rows in sorted({entry["rows"] for entry in entries}):
         of = [entry for entry in entries if entry["rows"] == rows]
         inside = [answer for entry in of for answer in entry["answers"].values()]
-        by_rows[rows] = {"converged": _share(of, "ok"), "90%": _share(inside, "90%"), "rejected": _share(of, "rejected")}
+        by_rows[rows] = {
+            "converged": _share(of, "ok"),
+            "90%": _share(inside, "90%"),
+            "rejected": _share(of, "rejected"),
+        }
     seconds = [entry["seconds"] for entry in entries]
     return {
         "tables": len(entries), "converged": _share(entries, "ok"), "rejected": _share(entries, "rejected"), "held": held,

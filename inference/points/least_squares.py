@@ -13,10 +13,11 @@ from ...models.formula.law import Formula
 from .result import PointEstimate
 
 SCREENED, SOLVED = 2000, 12  # draws of the prior, and those of least sum of squares, from which searches start
+POLISHED = 3  # times, each in units of where the last ended
 SAME = 1e-6  # relative difference of two sums of squares below which they are one minimum
 FLAT = 1e-4  # the most that residuals may point along the tangents of a minimum, as a share of their length
 HUGE = 1e100
-COARSE, FINE = ({"xtol": x, "ftol": x, "gtol": x, "max_nfev": n} for x, n in ((1e-8, 1000), (1e-15, 10_000)))
+COARSE, FINE = ({"xtol": x, "ftol": x, "gtol": x, "max_nfev": n} for x, n in ((1e-8, 1000), (1e-15, 4000)))
 
 
 def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SOLVED, seed: int = 1) -> PointEstimate:
@@ -61,12 +62,14 @@ def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SO
     """
     law = (Formula(formula) if isinstance(formula, str) else formula).suited(table)
     if law.counts:
-        raise InputError(f"{law.observed} is a count; least squares need noise='additive' or a share of other than counts")
+        raise InputError(f"{law.observed} is a count; least squares need noise='additive'")
     rows = law.rows(table)
     problem = Problem(law, rows)
     points = sorted(problem.starts(seed), key=problem.squares)[:starts]
     ends = sorted((problem.searched(start, COARSE) for start in points), key=lambda end: end[0])
-    objective, theta, jacobian = min((problem.searched(ends[0][1], FINE), ends[0]), key=lambda end: end[0])
+    for _ in range(POLISHED):
+        ends[0] = min((problem.searched(ends[0][1], FINE), ends[0]), key=lambda end: end[0])
+    objective, theta, jacobian = ends[0]
     at_best = sum(end[0] <= objective * (1 + SAME) + FLAT**2 * SAME * problem.total for end in ends)
     left, sizes, right = np.linalg.svd(jacobian / np.linalg.norm(jacobian, axis=0), full_matrices=False)
     residuals, free = problem.residuals(theta), max(1, len(rows) - len(theta))
@@ -119,7 +122,7 @@ class Problem:
     def residuals(self, theta):
         """Return residuals on the scale of the noise, of the standard errors where the table has them."""
         with np.errstate(all="ignore"):
-            residuals = self.design["row_y"] - self.law.scaled(self.mean(theta))
+            residuals = self.design["row_y"] - self.law.on_scale(self.mean(theta))
         return np.nan_to_num(residuals, nan=HUGE, posinf=HUGE, neginf=-HUGE)
 
     def squares(self, theta):
@@ -140,6 +143,8 @@ class Problem:
         """Yield draws of the prior, with the best values of constants in which the formula is linear."""
         draws = self.law.prior_draws(np.random.default_rng(seed), self.reference, self.rows, SCREENED).named()
         drawn = np.column_stack([draws[name].values[0].reshape(SCREENED, -1) for name in self.law.roles])
+        # Of half of them what is nonlinear has either sign.
+        drawn[::2, ~self.linear] *= np.random.default_rng(seed).choice([-1, 1], drawn[::2, ~self.linear].shape)
         for theta in drawn[np.isfinite(drawn).all(1)]:
             if self.linear.any():
                 theta = self._with_linear(theta)
