@@ -1,9 +1,17 @@
 """Studies of formulas: whether intervals hold the truth of simulated tables, and NIST's nonlinear regressions.
 
-Each simulated table has 5 to 100 rows, at least one more than constants, one of two levels of noise, and constants drawn over ranges that are those of no
-prior. ``python evidence/make.py formulas_simulated --again --count 200`` makes as many tables of each form.
+Each simulated table has 5 to 100 rows, at least one more than constants, one of two levels of noise, and constants
+drawn over ranges that are those of no prior. ``make.py formulas_simulated --again --count 200`` makes so many tables of
+each form; those that were made before are not made again.
+
+Of NIST's regressions (https://www.itl.nist.gov/div898/strd, public domain) the formula is fitted with additive normal
+noise, from no starting values. Every normal and log-normal prior is the package's own, from the place of the constant
+and the scale of the columns, but three times as wide; shares keep theirs. A term or a constant that is negative is
+written with a minus sign, as the language has it, and the square of a ratio as ``((x - m) / w)**2``.
 """
 
+import json
+import re
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -225,28 +233,18 @@ def share_below(fit, question, truth):
 
 
 def simulated(parts, *, seed, count=COUNT):
-    """Fit every form to simulated tables of it, and wrong forms to tables of others."""
-    right = {}
-    for name, form in FORMS.items():
-        entries = [
-            parts.entry(
-                f"{name} {k}",
-                lambda k=k, form=form, name=name: tried(
-                    form, [seed, *name.encode(), k], ROWS[k % len(ROWS)], NOISES[k // len(ROWS) % len(NOISES)]
-                ),
-            )
-            for k in range(count)
-        ]
-        right[name] = _summary(entries)
+    """Fit every form to simulated tables of it, and wrong forms to half as many tables of others."""
+
+    def entry(name, form, k, rows, noise):
+        part = f"{name} {noise} {k}" if form.fitted else f"{name} {k}"
+        return parts.entry(part, lambda: tried(form, [seed, *name.encode(), k], rows, noise))
+
+    cases = [(k, ROWS[k % len(ROWS)], NOISES[k // len(ROWS) % len(NOISES)]) for k in range(count)]
+    right = {name: _summary([entry(name, form, *case) for case in cases]) for name, form in FORMS.items()}
     wrong = {}
     for name, form in WRONG.items():
         for noise in NOISES:
-            made = [
-                parts.entry(
-                    f"{name} {noise} {k}", lambda k=k: tried(form, [seed, *name.encode(), k], WRONG_ROWS, noise)
-                )
-                for k in range(count // 2)
-            ]
+            made = [entry(name, form, k, WRONG_ROWS, noise) for k in range(count // 2)]
             wrong[f"{name}, noise {noise:.0%}"] = {"tables": len(made), "rejected": _share(made, "rejected")}
     return {"right": right, "wrong": wrong}
 
@@ -265,17 +263,96 @@ def _summary(entries):
     for rows in sorted({entry["rows"] for entry in entries}):
         of = [entry for entry in entries if entry["rows"] == rows]
         inside = [answer for entry in of for answer in entry["answers"].values()]
-        by_rows[rows] = {
-            "converged": _share(of, "ok"),
-            "90%": _share(inside, "90%"),
-            "rejected": _share(of, "rejected"),
-        }
+        by_rows[rows] = {"converged": _share(of, "ok"), "90%": _share(inside, "90%")}
     seconds = [entry["seconds"] for entry in entries]
     return {
-        "tables": len(entries), "converged": _share(entries, "ok"), "rejected": _share(entries, "rejected"), "held": held,
-        "seconds": {"median": float(np.median(seconds)), "mean": float(np.mean(seconds)), "most": max(seconds)},
+        "tables": len(entries),
+        "converged": _share(entries, "ok"),
+        "rejected": _share(entries, "rejected"),
+        "held": held,
         "by_rows": by_rows,
-    }  # fmt: skip
+        "seconds": {"median": float(np.median(seconds)), "mean": float(np.mean(seconds)), "most": max(seconds)},
+    }
+
+
+# NIST ----------------------------------------------------------------------------------------------------------------
+
+WIDER = 3  # times the standard deviation of the package's own prior
+SIGNED = {
+    "Bennett5": "y ~ -b1 * (b2 + x)**(-1/b3)",
+    "Hahn1": "y ~ (b1 - b2*x + b3*x**2 - b4*x**3) / (1 - b5*x + b6*x**2 - b7*x**3)",
+    "Kirby2": "y ~ (b1 - b2*x + b3*x**2) / (1 - b4*x + b5*x**2)",
+    "MGH17": "y ~ b1 + b2*exp(-x*b4) - b3*exp(-x*b5)",
+    "Nelson": "log(y) ~ b1 - b2*x1*exp(b3*x2)",
+}
+# Constants of terms of one shape, which may change places; the second of each decides the order.
+EXCHANGED = {
+    "Lanczos": (("b1", "b2"), ("b3", "b4"), ("b5", "b6")),
+    "Gauss": (("b3", "b4", "b5"), ("b6", "b7", "b8")),
+    "MGH17": (("b2", "b4"), ("b3", "b5")),
+}
+
+
+def nist(parts, *, seed, tables):
+    """Compare least squares and posteriors with NIST's certified values, problem by problem."""
+    problems = json.loads((tables / "certified.json").read_text(encoding="utf-8"))
+    result = {"points": {}, "posterior": {}}
+    for name, of in problems.items():
+        table = pd.read_csv(tables / f"{name}.csv")
+        of["formula"] = re.sub(r"\((x - b\d)\)\*\*2/(b\d)\*\*2", r"((\1)/\2)**2", of["formula"])
+        result["points"][name] = parts.entry(f"points {name}", lambda of=of, t=table, n=name: _points(n, of, t))
+        result["posterior"][name] = parts.entry(
+            f"posterior {name}", lambda of=of, t=table, n=name: _posterior(n, of, t, seed)
+        )
+    return result
+
+
+def _points(name, of, table):
+    """Return the digits to which least squares meet the certified estimates and standard deviations."""
+    estimate = bs.points.fit_formula(bs.laws.Formula(of["formula"], noise="additive", errors="none"), table)
+    found = _ordered(name, {b: np.array([estimate[b], estimate.errors[b]]) for b in of["certified"]})
+    digits = [_digits(found, of[what], k) for k, what in enumerate(("certified", "sd"))]
+    return {"digits": digits[0], "digits_of_sd": digits[1], "converged": estimate.converged}
+
+
+def _digits(found, certified, k):
+    return float(min(-np.log10(max(abs(found[b][k] / x - 1), 1e-12)) for b, x in certified.items()))
+
+
+def _posterior(name, of, table, seed):
+    """Return how far posterior means are from certified ones, in certified sds, and the ratio of sds."""
+
+    def law(priors):
+        formula = SIGNED.get(name, of["formula"])
+        return bs.laws.Formula(formula, noise="additive", tails="normal", errors="none", priors=priors)
+
+    wider = {
+        quantity: f"{prior.distribution}({prior.arguments['mu']!r}, {WIDER * prior.arguments['sigma']!r})"
+        for quantity, prior in law({}).suited(table).prior_of.items()
+        if prior.distribution in ("Normal", "LogNormal")
+    }
+    begun = time.process_time()
+    try:
+        fit = bs.fit(law(wider), table, seed=seed, target_accept=0.95, check=False)
+    except bs.InputError as error:
+        return {"ok": False, "refused": str(error)}
+    entry = {key: fit.diagnostics[key] for key in ("ok", "divergences", "r_hat_max", "ess_bulk_min")}
+    signs = {b: -1 if name in SIGNED and x < 0 else 1 for b, x in of["certified"].items()}
+    draws = _ordered(name, {b: sign * fit["posterior"][b].values.ravel() for b, sign in signs.items()})
+    entry["means"] = {b: (draws[b].mean() - x) / of["sd"][b] for b, x in of["certified"].items()}
+    entry["sds"] = {b: draws[b].std() / x for b, x in of["sd"].items()}
+    return entry | {"seconds": time.process_time() - begun}
+
+
+def _ordered(name, values):
+    """Return constants whose terms that may change places are in the order of their second."""
+    for start, groups in EXCHANGED.items():
+        if name.startswith(start):
+            order = np.argsort([values[group[1]] for group in groups], axis=0)
+            for same in zip(*groups, strict=True):
+                rows = np.take_along_axis(np.stack([values[b] for b in same]), order, axis=0)
+                values = values | dict(zip(same, rows, strict=True))
+    return values
 
 
 def _laws():
@@ -294,5 +371,12 @@ STUDIES = {
         simulated,
         _laws,
         {"seed": 1},
+    ),
+    "formulas_nist": Study(
+        "NIST's nonlinear regressions as formulas: least squares, and posteriors under wide priors",
+        nist,
+        _laws,
+        {"seed": 1},
+        foreign=True,
     ),
 }

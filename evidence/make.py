@@ -46,10 +46,8 @@ def make(names, *, tables=None, again=False, count=None):
         took = [read(study).get("seconds") or 0 for study in due[i:]]  # 0 for a study that was never made
         left = f", at least {sum(took) / 60:.0f} min left" if sum(took) else ""
         print(f"{name} ({i + 1} of {len(due)}){left}", file=sys.stderr, flush=True)
-        start, more = (
-            time.monotonic(),
-            {"tables": tables} if STUDIES[name].foreign else {"count": count} if count else {},
-        )
+        more = {"tables": tables} if STUDIES[name].foreign else {"count": count} if count else {}
+        start = time.monotonic()
         made(name, STUDIES[name], parts=user_cache_path("bayescaling") / "evidence", **more)
         print(f"{name}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
 

@@ -101,7 +101,13 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         object.__setattr__(self, "signs", dict(self.signs))
         if self.columns:
             self._check_names(parsed)
+        if self._is_suited():
             object.__setattr__(self, "priors", self._checked_priors())
+
+    def _is_suited(self):
+        """Return whether all is known that decides which priors there are."""
+        known = self.columns and self.tails and self.positive is not None
+        return known and (self.signs or all(role.kind != "amplitude" for role in self.roles.values()))
 
     def __hash__(self):
         return hash((self.formula, self.columns, self.noise))
