@@ -66,11 +66,14 @@ def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SO
     rows = law.rows(table)
     problem = Problem(law, rows)
     points = sorted(problem.starts(seed), key=problem.squares)[:starts]
-    ends = sorted((problem.searched(start, COARSE) for start in points), key=lambda end: end[0])
+    ends = [problem.searched(start, COARSE) for start in points]
+    tolerance = FLAT**2 * SAME * problem.total
+    best = [end for end in ends if end[0] <= min(end[0] for end in ends) * (1 + SAME) + tolerance]
+    end = max(best, key=lambda end: np.count_nonzero(end[1] > 0))  # of two that differ by signs alone
     for _ in range(POLISHED):
-        ends[0] = min((problem.searched(ends[0][1], FINE), ends[0]), key=lambda end: end[0])
-    objective, theta, jacobian = ends[0]
-    at_best = sum(end[0] <= objective * (1 + SAME) + FLAT**2 * SAME * problem.total for end in ends)
+        end = min((problem.searched(end[1], FINE), end), key=lambda end: end[0])
+    objective, theta, jacobian = end
+    at_best = sum(end[0] <= objective * (1 + SAME) + tolerance for end in ends)
     left, sizes, right = np.linalg.svd(jacobian / np.linalg.norm(jacobian, axis=0), full_matrices=False)
     residuals, free = problem.residuals(theta), max(1, len(rows) - len(theta))
     tangent = np.linalg.norm(left.T @ residuals) / max(np.linalg.norm(residuals), np.finfo(float).tiny)
