@@ -17,7 +17,7 @@ POLISHED = 3  # times, each in units of where the last ended
 SAME = 1e-6  # relative difference of two sums of squares below which they are one minimum
 FLAT = 1e-4  # the most that residuals may point along the tangents of a minimum, as a share of their length
 HUGE = 1e100
-COARSE, FINE = ({"xtol": x, "ftol": x, "gtol": x, "max_nfev": n} for x, n in ((1e-8, 1000), (1e-15, 4000)))
+COARSE, FINE = ({"xtol": x, "ftol": x, "gtol": x, "max_nfev": n} for x, n in ((1e-8, 200), (1e-15, 1000)))
 
 
 def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SOLVED, seed: int = 1) -> PointEstimate:

@@ -7,6 +7,7 @@ amplitude   factor of a term of the response, or the term itself         the ter
 level       the same, of a term that saturates: ``(top - low)/(1 + x)``  the constant, in the unit of the response
 exponent    in an exponent, or times a logarithm inside exp              the constant, positive
 rate        times a column inside exp, of either sign                    its product with half of the column's range
+steepness   the same inside ``expit`` or ``Phi``; width of a bump        the same, positive
 place       added to a column inside a function, ``log(x) - m``          its distance from the middle of the column
 relative    beside a column inside a function or a sum, ``1 + x/x0``     its ratio to what it stands beside
 =========== ============================================================ =============================================

@@ -27,6 +27,7 @@ def quantiles(fit, name):
         ("y ~ low + (top - low) / (1 + exp(-k * (log10(n) - m)))", "n", "level level steepness place"),
         ("y ~ A * (n * (1 - exp(-bits / g)))**-a", "n bits", "amplitude relative exponent"),
         ("y ~ ((nc / n)**(an / ad) + dc / d)**ad", "n d", "carrier exponent exponent carrier"),
+        ("y ~ A * n**-a + B * exp(-((log(n) - m) / w)**2)", "n", "amplitude exponent amplitude place steepness"),
         ("y ~ c + exp(t1 * r1 + t2 * r2)", "r1 r2", "amplitude rate rate"),
         ("y ~ c + (g / G**gamma + a) / n**alpha", "n G", "amplitude amplitude exponent amplitude exponent"),
         ("y ~ b * n**-c0 * (1 + (n / d1)**(1 / f1))**(-c1 * f1)", "n", "amplitude exponent relative exponent exponent"),
