@@ -12,12 +12,12 @@ from ...errors import DiagnosticWarning, InputError
 from ...models.formula.law import Formula
 from .result import PointEstimate
 
-SCREENED, SOLVED = 2000, 12  # draws of the prior, and those of least sum of squares, from which searches start
+SCREENED, SOLVED = 1000, 12  # draws of the prior, and those of least sum of squares, from which searches start
 POLISHED = 3  # times, each in units of where the last ended
 SAME = 1e-6  # relative difference of two sums of squares below which they are one minimum
 FLAT = 1e-4  # the most that residuals may point along the tangents of a minimum, as a share of their length
 HUGE = 1e100
-COARSE, FINE = ({"xtol": x, "ftol": x, "gtol": x, "max_nfev": n} for x, n in ((1e-8, 200), (1e-15, 1000)))
+COARSE, FINE = ({"xtol": x, "ftol": x, "gtol": x, "max_nfev": n} for x, n in ((1e-8, 400), (1e-15, 1000)))
 
 
 def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SOLVED, seed: int = 1) -> PointEstimate:
@@ -33,7 +33,7 @@ def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SO
         Such as ``"loss ~ E + A * n**-alpha"``, or ``bs.laws.Formula(..., noise="additive")``.
     table : DataFrame
     starts : int
-        Number of searches, from the draws of least sum of squares of 2,000.
+        Number of searches, from the draws of least sum of squares of 1,000; half as many start from other signs.
     seed : int
 
     Returns
@@ -65,7 +65,9 @@ def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SO
         raise InputError(f"{law.observed} is a count; least squares need noise='additive'")
     rows = law.rows(table)
     problem = Problem(law, rows)
+    # Signs of constants inside functions are mostly those of the prior, but not always.
     points = sorted(problem.starts(seed), key=problem.squares)[:starts]
+    points += sorted(problem.starts(seed, either_sign=True), key=problem.squares)[: starts // 2]
     ends = [problem.searched(start, COARSE) for start in points]
     tolerance = FLAT**2 * SAME * problem.total
     best = [end for end in ends if end[0] <= min(end[0] for end in ends) * (1 + SAME) + tolerance]
@@ -142,12 +144,12 @@ class Problem:
         )
         return 2 * found.cost, found.x * unit, found.jac / unit
 
-    def starts(self, seed):
+    def starts(self, seed, *, either_sign=False):
         """Yield draws of the prior, with the best values of constants in which the formula is linear."""
         draws = self.law.prior_draws(np.random.default_rng(seed), self.reference, self.rows, SCREENED).named()
         drawn = np.column_stack([draws[name].values[0].reshape(SCREENED, -1) for name in self.law.roles])
-        # Of half of them what is nonlinear has either sign.
-        drawn[::2, ~self.linear] *= np.random.default_rng(seed).choice([-1, 1], drawn[::2, ~self.linear].shape)
+        if either_sign:
+            drawn *= np.where(self.linear, 1, np.random.default_rng(seed).choice([-1, 1], drawn.shape))
         for theta in drawn[np.isfinite(drawn).all(1)]:
             if self.linear.any():
                 theta = self._with_linear(theta)
