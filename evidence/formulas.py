@@ -310,7 +310,8 @@ def nist(parts, *, seed, tables):
 def _points(name, of, table):
     """Return the digits to which least squares meet the certified estimates and standard deviations."""
     estimate = bs.points.fit_formula(bs.laws.Formula(of["formula"], noise="additive", errors="none"), table)
-    found = _ordered(name, {b: np.array([estimate[b], estimate.errors[b]]) for b in of["certified"]})
+    both = {b: np.array([estimate[b], estimate.errors[b]]) for b in of["certified"]}
+    found = _ordered(name, both, by={b: np.full(2, x[0]) for b, x in both.items()})
     digits = [_digits(found, of[what], k) for k, what in enumerate(("certified", "sd"))]
     return {"digits": digits[0], "digits_of_sd": digits[1], "converged": estimate.converged}
 
@@ -345,11 +346,11 @@ def _posterior(name, of, table, seed):
     return entry | {"seconds": time.process_time() - begun}
 
 
-def _ordered(name, values):
+def _ordered(name, values, by=None):
     """Return constants whose terms that may change places are in the order of their second."""
     for start, groups in EXCHANGED.items():
         if name.startswith(start):
-            order = np.argsort([values[group[1]] for group in groups], axis=0)
+            order = np.argsort([(by or values)[group[1]] for group in groups], axis=0)
             for same in zip(*groups, strict=True):
                 rows = np.take_along_axis(np.stack([values[b] for b in same]), order, axis=0)
                 values = values | dict(zip(same, rows, strict=True))
