@@ -339,4 +339,6 @@ def as_table(
         return source
     if isinstance(source, Mapping):
         source = pd.DataFrame(source)
-    return read(source, kind, **options, **({"needed": needed} if needed and "needed" in KINDS[kind].options else {}))
+    if needed and "needed" in KINDS[kind].options:
+        options["needed"] = needed
+    return read(source, kind, **options)

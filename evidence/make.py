@@ -36,7 +36,7 @@ def show(names):
         print(f"{name}: {STUDIES[name].what} ({document['made']}: {state})" if document else f"{name}: not made yet")
 
 
-def make(names, *, tables=None, again=False):
+def make(names, *, tables=None, again=False, count=None):
     """Make the studies that are not up to date, and print how long those that are left took the last time."""
     due = [name for name in names if again or name in stale([name])]
     for name in [name for name in due if STUDIES[name].foreign and tables is None]:
@@ -46,7 +46,8 @@ def make(names, *, tables=None, again=False):
         took = [read(study).get("seconds") or 0 for study in due[i:]]  # 0 for a study that was never made
         left = f", at least {sum(took) / 60:.0f} min left" if sum(took) else ""
         print(f"{name} ({i + 1} of {len(due)}){left}", file=sys.stderr, flush=True)
-        start, more = time.monotonic(), {"tables": tables} if STUDIES[name].foreign else {}
+        more = {"tables": tables} if STUDIES[name].foreign else {"count": count} if count else {}
+        start = time.monotonic()
         made(name, STUDIES[name], parts=user_cache_path("bayescaling") / "evidence", **more)
         print(f"{name}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
 
@@ -58,6 +59,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="print the studies, their dates and what has changed since")
     parser.add_argument("--again", action="store_true", help="make what is up to date again too")
     parser.add_argument("--tables", type=Path, help="folder of the tables that do not come with the package")
+    parser.add_argument("--count", type=int, help="simulated tables of each form, of formulas_simulated alone")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(STUDIES):
         parser.error(f"no study is called {min(unknown)}; there are {', '.join(STUDIES)}")
@@ -67,7 +69,7 @@ def main():
         return
     warnings.simplefilter("ignore", bs.DiagnosticWarning)  # the results count what did not converge
     with bs.parallel(cores()):
-        make(names, tables=arguments.tables, again=arguments.again)
+        make(names, tables=arguments.tables, again=arguments.again, count=arguments.count)
 
 
 if __name__ == "__main__":

@@ -71,6 +71,15 @@ def test_right_formulas_are_rarely_rejected_and_wrong_ones_of_thirty_rows_are():
     assert result["seen in 30 rows"]["rejected"]["share"] >= 0.8
 
 
+def test_formulas_converge_hold_the_truths_of_simulated_tables_and_are_rejected_where_wrong():
+    result = study.read("formulas_simulated")["result"]
+    right = result["right"].values()
+    assert len(right) == 12 and all(of["converged"] >= 0.95 and of["rejected"] <= 0.08 for of in right)
+    assert all(of["rejected"] >= 0.8 for of in result["wrong"].values())
+    held = [share for of in right for share in of["held"]["90%"].values()]
+    assert 0.85 <= sum(held) / len(held) <= 0.95
+
+
 def test_steps_from_published_horizons_lead_to_those_of_the_law():
     result = study.read("horizons_metr")["result"]
     assert all(result["ok"].values())

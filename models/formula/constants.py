@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,15 @@ from ..arrays import exp, log, log1p, maximum, minimum, namespace, sigmoid
 from ..priors import POSITIVE, REAL, FreeParameter, Prior
 from .roles import Role, add, carriers_of, has, product_of, sum_of
 
-LEAST = 1e-300  # of what a logarithm is taken of
+LEAST, MOST = 1e-300, 300.0  # of what a logarithm is taken of, and of what an exponential is: beyond, slopes are NaN
 POOLED = 4  # groups from which on their values are of one population
+SPREAD = "Spread of groups, in logarithms of what is positive: as wide as the prior of one group."
+DEVIATION = "Of each group, in units of their spread."
 # Default priors by role: what is sampled is called by a prefix and the constant.
 PRIORS = {
     "exponent": ("", "LogNormal(-1.2, 0.7)", "Exponent, of the sign that the formula states: 0.08 to 1.2."),
     "sharpness": ("", "LogNormal(-1, 1)", "Exponent of a sum or of a ratio to a scale: 0.05 to 2.7."),
+    "width": ("", "LogNormal(-1, 0.7)", "Exponent that divides: 0.09 to 1.5; a narrower one is a corner."),
     "rate": ("rate_", "Normal(0, 2)", "Change over half of the range of what it is multiplied with."),
     "steepness": ("steepness_", "LogNormal(0.7, 1)", "Change over half of the range of what it is multiplied with."),
     "place": ("place_", "Normal(0, 1)", "Distance from the middle of the range, in halves of the range."),
@@ -45,7 +48,7 @@ def power(base: Any, exponent: Any) -> Any:
         return base if exponent == 1 else base * base if exponent == 2 else base * base * base
     if isinstance(exponent, float) and exponent.is_integer() and isinstance(base, np.ndarray | float):
         return base**exponent
-    return exp(exponent * log(maximum(base, LEAST)))
+    return exp(minimum(exponent * log(maximum(base, LEAST)), MOST))
 
 
 def phi(x: Any) -> Any:
@@ -61,7 +64,7 @@ def phi(x: Any) -> Any:
 
 FUNCTIONS: dict[str, Callable] = {
     POWER: power,
-    "exp": exp,
+    "exp": lambda x: exp(minimum(x, MOST)),
     "log": lambda x: log(maximum(x, LEAST)),
     "log2": lambda x: log(maximum(x, LEAST)) / math.log(2),
     "log10": lambda x: log(maximum(x, LEAST)) / math.log(10),
@@ -100,13 +103,13 @@ class Placing:
     rest: Node
     positive: bool
     levels: dict[tuple[str, ...], tuple[str, ...]]
-    units: tuple[tuple[str, ...], ...] = field(init=False)
 
-    def __post_init__(self):
+    @functools.cached_property
+    def units(self) -> tuple[tuple[str, ...], ...]:
+        """Return the constants of each term, or of terms together, that has a size: one, or carriers of it."""
         linear = [(name,) for name, role in self.roles.items() if role.kind == "amplitude"]
         terms = dict.fromkeys(role.terms for role in self.roles.values() if role.kind == "carrier")
-        carried = [tuple(name for name, role in self.roles.items() if role.terms == own) for own in terms]
-        object.__setattr__(self, "units", (*linear, *carried))
+        return (*linear, *(tuple(name for name, role in self.roles.items() if role.terms == own) for own in terms))
 
     @property
     def has_shares(self) -> bool:
@@ -128,65 +131,59 @@ class Placing:
         role = self.roles[name]
         kind = role.kind
         if kind == "exponent" and (role.inverse or any(has(role.beside, (other,)) for other in self.roles)):
-            kind = "sharpness"
+            kind = "width" if role.inverse else "sharpness"
         if kind == "level" and not self.positive:
             kind = "either_level"
         return PRIORS[kind]
 
     def free_parameters(self) -> list[FreeParameter]:
         """List what is sampled in the place of the constants."""
-        found = []
-        for name, role in self.roles.items():
-            if role.kind == "given":
-                found.append(FreeParameter(name, "Normal(0, 1)", "As the user states.", support=REAL))
-            elif role.kind not in ("amplitude", "carrier"):
-                found += self._parameters(name, *self.sampled(name))
-        why = "Share of the response at the centre, of what terms before it leave; no share is preferred."
-        if self.has_shares:
-            found.append(FreeParameter("centre", "LogNormal(0, 1)", "Response at the centre of the columns, medians."))
-            found += _shares(["_".join(unit) for unit in self.units], why)
-        elif self.level:
-            why = "Response at the centre of the columns: its distance from the median in standard deviations."
-            found.append(FreeParameter("centre", "Normal(0, 1)", why))
-        for names in self.units:
-            if not self.has_shares and names[0] != self.level:
-                found += self._parameters(names[0], *PRIORS["size" if self.signs.get(names[0], 1) else "slope"])
-            elif self.groups.get(names[0]):
-                found += self._deviations(names[0], 1.0)
-            found += _shares(names, why)
-        return found
-
-    def _parameters(self, name: str, prefix: str, prior: str, why: str) -> list[FreeParameter]:
-        parameter = FreeParameter(prefix + name, prior, why)
-        if not self.is_pooled(name):
-            return [parameter]
-        return [parameter, *self._deviations(name, spread_of(Prior.parse(prior)))]
-
-    def _deviations(self, name: str, sd: float) -> list[FreeParameter]:
-        each = FreeParameter(f"deviation_{name}", "Normal(0, 1)", "Of each group, in units of their spread.")
-        if not self.is_pooled(name):
-            return [each]
-        why = "Spread of groups, in logarithms of what is positive: as wide as the prior of one group."
-        return [FreeParameter(f"spread_{name}", f"HalfNormal({sd:g})", why), each]
-
-    def is_pooled(self, name: str) -> bool:
-        """Return whether the values of a constant by group are of one population: of `POOLED` groups or more."""
-        return len(self.levels.get(self.groups.get(name, ()), ())) >= POOLED
+        return [parameter for parameter, _ in self._sampled()]
 
     def several(self) -> dict[str, tuple[str, int]]:
         """Return the dimension and number of what has several values, by name."""
-        found = {}
-        for parameter in self.free_parameters():
-            prefix, _, name = parameter.name.partition("_")
-            name = parameter.name if parameter.name in self.roles else name
-            if not self.groups.get(name) or prefix in ("spread", "share") or parameter.name == "centre":
-                continue
-            if self.is_pooled(name) and prefix != "deviation":
-                continue
-            dim, count = ", ".join(self.groups[name]), len(self.levels[self.groups[name]])
-            of_contrasts = prefix == "deviation" and not self.is_pooled(name)
-            found[parameter.name] = (f"contrast of {dim}", count - 1) if of_contrasts else (dim, count)
-        return found
+        return {parameter.name: several for parameter, several in self._sampled() if several}
+
+    def _sampled(self) -> Iterator[tuple[FreeParameter, tuple[str, int] | None]]:
+        for name, role in self.roles.items():
+            if role.kind == "given":
+                yield FreeParameter(name, "Normal(0, 1)", "As the user states.", support=REAL), self._several(name)
+            elif role.kind not in ("amplitude", "carrier"):
+                yield from self._parameters(name, *self.sampled(name))
+        why = "Share of the response at the centre, of what terms before it leave; no share is preferred."
+        if self.has_shares:
+            yield FreeParameter("centre", "LogNormal(0, 1)", "Response at the centre of the columns, medians."), None
+            yield from _shares(["_".join(unit) for unit in self.units], why)
+        elif self.level:
+            from_median = "Response at the centre of the columns: its distance from the median in standard deviations."
+            yield FreeParameter("centre", "Normal(0, 1)", from_median), None
+        for names in self.units:
+            if not self.has_shares and names[0] != self.level:
+                yield from self._parameters(names[0], *PRIORS["size" if self.signs.get(names[0], 1) else "slope"])
+            elif self.groups.get(names[0]):
+                yield from self._deviations(names[0], 1.0)
+            yield from _shares(names, why)
+
+    def _parameters(self, name, prefix, prior, why):
+        pooled = self.is_pooled(name)
+        yield FreeParameter(prefix + name, prior, why), None if pooled else self._several(name)
+        if pooled:
+            yield from self._deviations(name, spread_of(Prior.parse(prior)))
+
+    def _deviations(self, name, sd):
+        (dim, count), pooled = self._several(name), self.is_pooled(name)
+        if pooled:
+            yield FreeParameter(f"spread_{name}", f"HalfNormal({sd:g})", SPREAD), None
+        several = (dim, count) if pooled else (f"contrast of {dim}", count - 1)
+        yield FreeParameter(f"deviation_{name}", "Normal(0, 1)", DEVIATION), several
+
+    def _several(self, name):
+        key = self.groups.get(name)
+        return (", ".join(key), len(self.levels.get(key, ()))) if key else None
+
+    def is_pooled(self, name: str) -> bool:
+        """Return whether the values of a constant by group are of one population: of `POOLED` groups or more."""
+        return self.roles[name].kind != "given" and len(self.levels.get(self.groups.get(name, ()), ())) >= POOLED
 
     # What follows --------------------------------------------------------------------------------------------------
 
@@ -195,10 +192,9 @@ class Placing:
         known: dict[str, Any] = {}
         waiting = [name for name, role in self.roles.items() if role.kind not in ("amplitude", "carrier")]
         while waiting:
-            ready = [name for name in waiting if not self._needs(name) & {*waiting}] or waiting[:1]
-            for name in ready:
-                known[name] = self._inner(name, values, known, reference)
-                waiting.remove(name)
+            ready = next((name for name in waiting if not self._needs(name) & {*waiting}), waiting[0])
+            known[ready] = self._inner(ready, values, known, reference)
+            waiting.remove(ready)
         self._carry_all(values, known, reference)
         return {name: known[name] for name in self.roles}
 
@@ -217,10 +213,10 @@ class Placing:
             case "level":
                 return x * reference["typical"] if self.positive else reference["middle"] + x * reference["spread"]
             case "rate" | "steepness":
-                return x / reference[f"range of {name}"]
+                return reference[f"range of {name}"] / x if role.inverse else x / reference[f"range of {name}"]
             case "place":
-                middle = self._at(role.beside, key, known, reference) if self._needs(name) & {*known} else None
-                middle = reference[f"middle of {name}"] if middle is None else middle
+                inner = self._needs(name) & {*known}
+                middle = self._at(role.beside, key, known, reference) if inner else reference[f"middle of {name}"]
                 return middle + x * reference[f"range of {name}"]
             case "share":
                 return x * reference[f"least of {name}"]
@@ -232,7 +228,7 @@ class Placing:
         if not self.is_pooled(name) or self.roles[name].kind in ("amplitude", "carrier"):
             return x
         deviation = values[f"spread_{name}"][..., None] * values[f"deviation_{name}"]
-        positive = self.roles[name].kind != "given" and Prior.parse(self.sampled(name)[1]).support == POSITIVE
+        positive = Prior.parse(self.sampled(name)[1]).support == POSITIVE
         return x[..., None] * exp(deviation) if positive else x[..., None] + deviation
 
     def _carry_all(self, values: dict, known: dict, reference: dict) -> None:
@@ -243,10 +239,8 @@ class Placing:
             if name == self.level:
                 continue
             if self.has_shares:
-                size, rest = values["centre"] * reference["typical"] * rest, rest
-                if f"share_{label}" in values and label != "_".join(self.units[-1]):
-                    share = values[f"share_{label}"]
-                    size, rest = size * share, rest * (1 - share)
+                share = values[f"share_{label}"] if unit != self.units[-1] else 1.0
+                size, rest = values["centre"] * reference["typical"] * rest * share, rest * (1 - share)
             elif self.signs.get(name, 1):
                 size = values[f"size_{name}"] * (spread if self.level else reference["typical"])
             else:
@@ -286,11 +280,11 @@ class Placing:
         if self.is_pooled(name):
             return values[f"spread_{name}"][..., None] * x
         basis = helmert(len(self.levels[self.groups[name]])).T
-        return _stacked([sum(x[..., k] * weight for k, weight in enumerate(row)) for row in basis])
+        deviations = [sum(x[..., k] * weight for k, weight in enumerate(row)) + 0.0 for row in basis]
+        return namespace(*deviations).stack(deviations, -1)
 
     def _deviated(self, name: str, values: dict, size: Any) -> Any:
-        pooled = self.is_pooled(name)
-        if not pooled and {f"slope_{name}", f"size_{name}"} & {*values}:
+        if not self.is_pooled(name) and {f"slope_{name}", f"size_{name}"} & {*values}:
             return size
         deviations = self._deviations_of(name, values)
         return size[..., None] + deviations if f"slope_{name}" in values else size[..., None] * exp(deviations)
@@ -343,17 +337,13 @@ class Placing:
         return evaluate(node, value_of, FUNCTIONS)
 
 
-def _shares(names: list[str] | tuple[str, ...], why: str) -> list[FreeParameter]:
-    """Return shares of a sum, by breaking a stick: of each of its terms but the last."""
-    priors = [f"Beta(1, {len(names) - 1 - place})" for place in range(len(names) - 1)]
-    return [FreeParameter(f"share_{name}", prior, why) for name, prior in zip(names[:-1], priors, strict=True)]
+def _shares(names, why):
+    """Yield shares of a sum, by breaking a stick: of each of its terms but the last."""
+    for left, name in zip(range(len(names) - 1, 0, -1), names[:-1], strict=True):
+        yield FreeParameter(f"share_{name}", f"Beta(1, {left})", why), None
 
 
 def spread_of(prior: Prior) -> float:
     """Return the standard deviation of a prior, of a positive quantity that of its logarithm."""
     low, high = prior.quantile([0.16, 0.84])
     return float(np.log(high / low) / 2 if prior.support == POSITIVE else (high - low) / 2)
-
-
-def _stacked(arrays: list) -> Any:
-    return namespace(*arrays).stack([x + 0.0 for x in arrays], -1)

@@ -51,7 +51,7 @@ class FormulaDraws(MemberDraws):
             p = np.clip(mean, 1e-9, 1 - 1e-9)
             ends = [np.where(x < 0, 0.0, special.betainc(np.maximum(n - x, 0), x + 1, 1 - p)) for x in (k - 1, k)]
             return self._array(0.5 * (ends[0] + np.where(k == n, 1.0, ends[1])), "row")
-        u = (at.design["row_y"] - self.law.scaled(mean)) / self.law.scatter(self.values, at.design, self.reference)
+        u = (at.design["row_y"] - self.law.on_scale(mean)) / self.law.scatter(self.values, at.design, self.reference)
         if self.law.tails == "student_t":
             return self._array(special.stdtr(1 + self.values["nu_minus_one"][..., None], u), "row")
         return self._array(special.ndtr(u), "row")
@@ -75,4 +75,4 @@ class FormulaDraws(MemberDraws):
             noise = rng.standard_t(1 + self.values["nu_minus_one"][..., None], mean.shape)
         else:
             noise = rng.standard_normal(mean.shape)
-        return self._array(self.law.scaled(mean) + sigma * noise, "row").rename(self.law.scale)
+        return self._array(self.law.on_scale(mean) + sigma * noise, "row").rename(self.law.scale)

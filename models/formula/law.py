@@ -103,7 +103,13 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         object.__setattr__(self, "signs", dict(self.signs))
         if self.columns:
             self._check_names(parsed)
+        if self._is_suited():
             object.__setattr__(self, "priors", self._checked_priors())
+
+    def _is_suited(self):
+        """Return whether all is known that decides which priors there are."""
+        known = self.columns and self.tails and self.positive is not None
+        return known and (self.signs or all(role.kind != "amplitude" for role in self.roles.values()))
 
     def __hash__(self):
         return hash((self.formula, self.columns, self.noise))
@@ -186,14 +192,8 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
 
     # The table -------------------------------------------------------------------------------------------------------
 
-    def on_scale(self, observed):
-        """Return responses on the scale of the noise."""
-        if self.noise == "relative":
-            return np.log(observed)
-        return np.log(observed) - np.log1p(-observed) if self.noise == "logit" else observed
-
     def from_scale(self, values):
-        """Invert `on_scale`."""
+        """Return responses from the scale of the noise."""
         if self.noise == "relative":
             return np.exp(values)
         return 1 / (1 + np.exp(-values)) if self.noise == "logit" else values
@@ -217,17 +217,14 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         else:
             arrays["row_y"] = self.on_scale(rows[self.observed].to_numpy(float))
             if self.error_columns:
-                arrays["row_variance"] = self._error_variance(rows)
+                y = rows[self.observed].to_numpy(float)
+                unit = {"relative": y, "additive": 1.0, "logit": y * (1 - y)}[self.noise]
+                arrays["row_variance"] = (self.error_sizes(rows)[0] / unit) ** 2
         for place, (key, names) in enumerate(self.levels):
             labels = np.array(self.group_labels(rows, key), object)
             for k, name in enumerate(names):
                 arrays[f"row_is_{place}_{k}"] = (labels == name).astype(float)
         return arrays
-
-    def _error_variance(self, rows):
-        y = rows[self.observed].to_numpy(float)
-        unit = {"relative": y, "additive": 1.0, "logit": y * (1 - y)}[self.noise]
-        return (self.error_sizes(rows)[0] / unit) ** 2
 
     def density(self, rows, reference):
         """Return the `Density`; the reference is among its arrays, so that one program serves every table."""
@@ -270,19 +267,16 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         sigma = values["sigma"][..., None] * unit
         return (sigma**2 + data["row_variance"]) ** 0.5 if self.error_columns else sigma
 
-    def scaled(self, mean):
-        """Return means on the scale of the noise."""
-        if self.noise == "relative":
-            return log(maximum(mean, LEAST))
+    def on_scale(self, mean):
+        """Return responses or their means on the scale of the noise."""
         if self.noise == "logit":
-            mean = _inside(mean)
-            return log(mean) - log(1 - mean)
-        return mean
+            return log(_inside(mean)) - log(1 - _inside(mean))
+        return log(maximum(mean, LEAST)) if self.noise == "relative" else mean
 
     def logp(self, mean, values, data, reference):
         """Return the log density of rows, (..., row)."""
         if self.noise in SIGMA:
-            residual, sigma = data["row_y"] - self.scaled(mean), self.scatter(values, data, reference)
+            residual, sigma = data["row_y"] - self.on_scale(mean), self.scatter(values, data, reference)
             if self.tails == "student_t":
                 return student_t_logp(residual, sigma, 1 + values["nu_minus_one"][..., None])
             return normal_logp(residual, sigma)

@@ -7,6 +7,7 @@ amplitude   factor of a term of the response, or the term itself         the ter
 level       the same, of a term that saturates: ``(top - low)/(1 + x)``  the constant, in the unit of the response
 exponent    in an exponent, or times a logarithm inside exp              the constant, positive
 rate        times a column inside exp, of either sign                    its product with half of the column's range
+steepness   the same inside ``expit`` or ``Phi``; width of a bump        the same, positive
 place       added to a column inside a function, ``log(x) - m``          its distance from the middle of the column
 relative    beside a column inside a function or a sum, ``1 + x/x0``     its ratio to what it stands beside
 =========== ============================================================ =============================================
@@ -181,7 +182,7 @@ def carriers_of(node: Node, constants: Collection[str], columns: Collection[str]
             return (*sides[0], *sides[1]) if all(sides) and not {*sides[0]} & {*sides[1]} else ()
         case BinaryOperation(operator="*" | "/"):
             factors, divisors = product_of(node)
-            found = [carriers_of(part, constants, columns) for part in (*factors, *divisors)]
+            found = (carriers_of(part, constants, columns) for part in (*factors, *divisors))
             return next((names for names in found if names), ())
         case BinaryOperation(operator=operator) if operator == POWER:
             return carriers_of(node.left, constants, columns)
@@ -194,14 +195,11 @@ def carriers_of(node: Node, constants: Collection[str], columns: Collection[str]
 
 def product_of(node: Node) -> tuple[list[Node], list[Node]]:
     """Return the factors and the divisors of a node, itself if it is no product."""
-    match node:
-        case BinaryOperation(operator="*"):
-            left, right = product_of(node.left), product_of(node.right)
-            return left[0] + right[0], left[1] + right[1]
-        case BinaryOperation(operator="/"):
-            left, right = product_of(node.left), product_of(node.right)
-            return left[0] + right[1], left[1] + right[0]
-    return [node], []
+    if not (isinstance(node, BinaryOperation) and node.operator in "*/"):
+        return [node], []
+    (above, below), right = product_of(node.left), product_of(node.right)
+    factors, divisors = right if node.operator == "*" else right[::-1]
+    return above + factors, below + divisors
 
 
 def sum_of(node: Node, sign: int = 1) -> list[tuple[int, Node]]:
@@ -214,12 +212,9 @@ def sum_of(node: Node, sign: int = 1) -> list[tuple[int, Node]]:
         case Negative():
             return sum_of(node.of, -sign)
         case BinaryOperation(operator="*" | "/"):
-            ((inner, left),), right = [(1, node.left)], node.right
-            if isinstance(left, Negative):
-                inner, left = -1, left.of
-            if isinstance(right, Negative):
-                inner, right = -inner, right.of
-            return [(sign * inner, BinaryOperation(node.operator, left, right))]
+            negative = [isinstance(part, Negative) for part in (node.left, node.right)]
+            left, right = (getattr(part, "of", part) for part in (node.left, node.right))
+            return [(-sign if sum(negative) == 1 else sign, BinaryOperation(node.operator, left, right))]
     return [(sign, node)]
 
 
@@ -238,9 +233,9 @@ def inner_roles(node: Node, constants: Collection[str], columns: Collection[str]
             parts = [(part, False) for part in factors] + [(part, True) for part in divisors]
             for k, (part, divides) in enumerate(parts):
                 if isinstance(part, Name) and part.name in constants and part.name not in roles:
-                    above = [other for i, (other, below) in enumerate(parts) if i != k and not below]
-                    under = [other for i, (other, below) in enumerate(parts) if i != k and below]
-                    own = BinaryOperation("/", multiply(above), multiply(under)) if under else multiply(above)
+                    others = parts[:k] + parts[k + 1 :]
+                    above, under = (multiply([x for x, below in others if below is side]) for side in (False, True))
+                    own = above if under == ONE else BinaryOperation("/", above, under)
                     role = _role(part.name, context, base, own, rest, sign, divides, columns)
                     if role is not None:
                         roles[part.name] = role
@@ -250,7 +245,8 @@ def inner_roles(node: Node, constants: Collection[str], columns: Collection[str]
     def descend(part: Node, context: str, divides: bool) -> None:
         match part:
             case BinaryOperation(operator=operator) if operator == POWER:
-                read(part.left, "sum")
+                even = isinstance(part.right, Number) and part.right.value % 2 == 0
+                read(part.left, "even" if even else "sum")
                 read(part.right, "exponent", part.left)
             case Call():
                 for argument in part.arguments:
@@ -279,6 +275,8 @@ def _role(name, context, base, own, rest, sign, divides, columns):
         if data:
             return Role(name, "rate", own)
         return Role(name, "exponent", base, divides) if names_in(base) else None
+    if context == "even" and (data or has(beside, columns)):  # of a bump: its width and its middle
+        return Role(name, "steepness", own, divides) if data else Role(name, "place", add([(-sign, beside)]))
     if context in EXPONENTIAL and data:
         if any(isinstance(part, Call) and part.function.startswith("log") for part in product_of(own)[0]):
             return Role(name, "exponent", own)

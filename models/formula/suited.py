@@ -27,7 +27,6 @@ from ...datasets.meaning.names import words
 from ...datasets.wording import listed, quoted, suggestion
 from ...errors import InputError
 from .constants import FUNCTIONS
-from .roles import add
 
 SHOWN = 5  # rows in a message
 FAR = np.log(3)  # from the rows beside it: such a run may have failed
@@ -187,7 +186,7 @@ class SuitedToTable:
         if law.error_columns:
             rule = law.error_sizes(rows)[1]
             sentences.append(f"the error of {law.observed} in a row is {rule}, besides the scatter of the law")
-        if law.noise == "relative" and len(rows) >= LEAST_FREE:
+        if law.noise == "relative" and law.columns and len(rows) >= LEAST_FREE:
             ordered = rows.sort_values(law.columns[0])
             y = np.log(ordered[law.observed])
             usual = y.rolling(5, center=True, min_periods=3).median()
@@ -219,40 +218,43 @@ class SuitedToTable:
 
     def _check_values(self, table, place):
         """Refuse rows where the response, or a part of the right side that is of columns alone, has no value."""
-        y = self.response(table)
+        y, k_of_n = self.response(table), counts_of(self.parsed.left)
         limits = {"relative": (y > 0, "positive values"), "logit": ((y > 0) & (y < 1), "values between 0 and 1")}
         usable, what = limits.get(self.noise, (np.isfinite(y), "finite values"))
-        fix = 'set noise="additive" (--option noise=additive) or leave the row out' if self.noise in limits else (
-            "correct the row or leave it out")  # fmt: skip
-        usable = usable & np.isfinite(y)
-        if not usable.all():
-            row = int(np.argmin(usable))
+        additive = 'set noise="additive" (--option noise=additive)'
+        fix = f"{additive} or leave the row out" if self.noise in limits else "correct the row or leave it out"
+        if self.noise == "binomial" and k_of_n is None:
             raise InputError(
-                f"{place}: {self.observed} is {y[row]:g} in row {table.index[row] + 1}, and {self.noise} noise needs "
-                f"{what}; {fix}"
+                f'{place}: binomial noise is of successes / trials, not of {self.observed}; set noise="relative"'
             )
-        if self.noise == "binomial":
-            names = counts_of(self.parsed.left)
-            if names is None:
-                raise InputError(
-                    f'{place}: binomial noise is of successes / trials, not of {self.observed}; set noise="relative"'
-                )
-            wrong = _wrong_counts(table, names)
-            if wrong.any():
-                row = int(np.argmax(wrong))
-                k, n = (table[name].iloc[row] for name in names)
-                raise InputError(
-                    f"{place}: {names[0]} / {names[1]} is {k:g} / {n:g} in row {table.index[row] + 1}, and counts are "
-                    'whole numbers, successes at most the trials; correct it, or set noise="additive"'
-                )
-        for part, written, of in self._parts_with_domain():
-            bad = ~np.isfinite(self._evaluate_on(part, table, functions=EXACT))
+
+        def refuse_first(bad, told):
             if bad.any():
                 row = int(np.argmax(bad))
-                raise InputError(
-                    f"{place}: {of} is {self._evaluate_on(of, table)[row]:g} in row {table.index[row] + 1}, where the "
-                    f"formula has {written}; leave the row out, or write the formula without it"
-                )
+                raise InputError(f"{place}: {told(row, f'in row {table.index[row] + 1}')}")
+
+        refuse_first(
+            ~(usable & np.isfinite(y)),
+            lambda row, where: f"{self.observed} is {y[row]:g} {where}, and {self.noise} noise needs {what}; {fix}",
+        )
+        if self.noise == "binomial":
+            k, n = (table[name].to_numpy(float) for name in k_of_n)
+            refuse_first(
+                _wrong_counts(table, k_of_n),
+                lambda row, where: (
+                    f"{k_of_n[0]} / {k_of_n[1]} is {k[row]:g} / {n[row]:g} {where}, and counts are whole "
+                    'numbers, successes at most the trials; correct it, or set noise="additive"'
+                ),
+            )
+        for part, written, of in self._parts_with_domain():
+            x = self._evaluate_on(of, table)
+            refuse_first(
+                ~np.isfinite(self._evaluate_on(part, table, functions=EXACT)),
+                lambda row, where, x=x, written=written, of=of: (
+                    f"{of} is {x[row]:g} {where}, where the formula has "
+                    f"{written}; leave the row out, or write the formula without it"
+                ),
+            )
 
     def _parts_with_domain(self):
         """Yield parts of columns alone without a value everywhere: as tried, as written, and what each is of."""
@@ -309,17 +311,14 @@ class SuitedToTable:
         signs = {}
         for name, role in self.roles.items():
             if role.kind == "amplitude":
-                factor = add([(term.sign, term.without(name)) for term in role.terms])
-                x = self._evaluate_on(factor, table, usual)
+                x = self._evaluate_on(self.placing._factor(name), table, usual)
                 logs = any(term.has_logarithm for term in role.terms)  # has no natural zero: units move it
                 signs[name] = 0 if logs else 1 if (x > 0).all() else -1 if (x < 0).all() else 0
         return signs
 
     def _usual_constants(self, table):
         """Return values of constants inside functions and powers that suit the columns, for a look at signs."""
-        usual = {}
-        for name, role in self.roles.items():
-            usual[name] = 0.3 if role.kind == "exponent" else 1.0
+        usual = {name: 0.3 if role.kind == "exponent" else 1.0 for name, role in self.roles.items()}
         for name, role in self.roles.items():
             if role.kind == "relative":
                 x = np.median(np.abs(self._evaluate_on(role.beside, table, usual)))
@@ -352,12 +351,10 @@ class SuitedToTable:
             entries[f"centre of {name}"] = float(np.exp(np.log(x).mean()) if (x > 0).all() else x.mean())
         usual = self._usual_constants(rows)
         for name, role in self.roles.items():
-            node = role.beside
-            if self.signs.get(name) == 0:
-                node = self.placing._factor(name)
-            if role.kind not in ("rate", "steepness", "place", "share") and self.signs.get(name) != 0:
+            slope = self.signs.get(name) == 0
+            if role.kind not in ("rate", "steepness", "place", "share") and not slope:
                 continue
-            x = self._evaluate_on(node, rows, usual)
+            x = self._evaluate_on(self.placing._factor(name) if slope else role.beside, rows, usual)
             x = x[np.isfinite(x)] if np.isfinite(x).any() else np.ones(1)
             half = (x.max() - x.min()) / 2 or abs(float(x[0])) or 1.0
             entries |= {f"range of {name}": float(half), f"middle of {name}": float((x.max() + x.min()) / 2)}

@@ -110,6 +110,22 @@ def in_units(u, *seconds):
     return [cell for x in seconds for cell in (("", "") if x is None else (f"{x:.3g}", f"{x / u:.3g}"))]
 
 
+def formulas():
+    """Return formulas with simulated tables: a power law with a floor, and a law of mixtures of experts."""
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    few, n, d, g = np.geomspace(1e6, 1e9, 12), *np.exp(rng.uniform(15, 22, (2, 80))), 2.0 ** rng.integers(0, 6, 80)
+    loss = 0.5 + (1.2 / g**0.58 + 18) / n**0.115 + 30 / d**0.147
+    floor = {"x": few, "y": (1.8 + 60 * few**-0.25) * np.exp(0.01 * rng.standard_normal(12))}
+    experts = {"n": n, "d": d, "g": g, "loss": loss * np.exp(0.01 * rng.standard_normal(80))}
+    return {
+        "12 rows, 3 constants": ("y ~ E + A * x**-a", pd.DataFrame(floor)),
+        "80 rows, 7 constants": ("loss ~ c + (b / g**gamma + a) / n**alpha + h / d**beta", pd.DataFrame(experts)),
+    }
+
+
 def commands(options):
     """Measure what a user waits for."""
     rows = []
@@ -140,6 +156,10 @@ def commands(options):
         report = [*CLI, "report", "--out", str(page.parent), "--processes", str(cores())]
         measure("`report`, empty cache", report, cache / "new", lambda _: page.exists(), repeats=1)
         measure("`report`, nothing changed", report, cache / "new")
+        for name, (formula, rows) in formulas().items():
+            rows.to_csv(file.with_suffix(".csv"), index=False)
+            fit = [*CLI, "fit", formula, "--data", str(file.with_suffix(".csv"))]
+            measure(f"`fit` of a formula, {name}, empty cache", fit, answer=printed_something)
         horizons = [*CLI, "fit", "horizons", "--data", "weirdml"]
         measure("`fit horizons`, the table weirdml", horizons, answer=printed_something, repeats=1)
         demo = [*CLI, "train", "--preset", "demo", "--out", str(Path(folder) / "demo"), "--device", "cpu"]

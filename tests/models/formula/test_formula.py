@@ -28,6 +28,7 @@ def quantiles(fit, name):
         ("y ~ low + (top - low) / (1 + exp(-k * (log10(n) - m)))", "n", "level level steepness place"),
         ("y ~ A * (n * (1 - exp(-bits / g)))**-a", "n bits", "amplitude relative exponent"),
         ("y ~ ((nc / n)**(an / ad) + dc / d)**ad", "n d", "carrier exponent exponent carrier"),
+        ("y ~ A * n**-a + B * exp(-((log(n) - m) / w)**2)", "n", "amplitude exponent amplitude place steepness"),
         ("y ~ c + exp(t1 * r1 + t2 * r2)", "r1 r2", "amplitude rate rate"),
         ("y ~ c + (g / G**gamma + a) / n**alpha", "n G", "amplitude amplitude exponent amplitude exponent"),
         ("y ~ b * n**-c0 * (1 + (n / d1)**(1 / f1))**(-c1 * f1)", "n", "amplitude exponent relative exponent exponent"),
@@ -61,6 +62,23 @@ def test_units_do_not_matter(x, y, noise):
         draws = law.prior_draws(np.random.default_rng(0), law.reference(rows), law.rows(rows), 20)
         densities.append(draws.log_density().values)
     assert np.diff(densities[1] - densities[0]) == pytest.approx(0, abs=1e-6 * abs(densities[0]).max())
+
+
+@pytest.mark.parametrize("tails", ["", "normal"])
+def test_what_is_sampled_in_the_place_of_constants_takes_priors(tails):
+    priors = {"centre": "LogNormal(0, 0.5)", "share_E": "Beta(2, 2)"}
+    law = bs.laws.Formula("y ~ E + A * n**-a", tails=tails, priors=priors).suited(table())
+    assert {name: str(law.prior_of[name]) for name in priors} == priors
+    with pytest.raises(bs.InputError, match="priors can be set on a, centre, share_E, sigma"):
+        bs.laws.Formula("y ~ E + A * n**-a", tails="normal", priors={"share_A": "Beta(2, 2)"}).suited(table())
+
+
+def test_a_constant_by_group_with_a_prior_of_its_own_is_not_pooled():
+    rows = table().assign(g=np.resize([*"abcde"], len(SIZES)))
+    law = bs.laws.Formula("y ~ E + A * n**-a[g]", priors={"a": "Normal(0.3, 0.1)"}).suited(rows)
+    draws = law.prior_draws(np.random.default_rng(0), law.reference(law.rows(rows)), law.rows(rows), 500).named()
+    assert draws["a"].sizes["g"] == 5 and "spread_a" not in draws
+    assert draws["a"].std().item() == pytest.approx(0.1, rel=0.1)
 
 
 def test_its_density_is_that_of_chinchillas_law_but_for_the_priors():
