@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...datasets import fractional_years
+from ...datasets import KINDS, fractional_years
 from ...datasets.deferred import special
 from ...datasets.printed import Printed, Text, drawn_by
 from ...datasets.progress_messages import counted
@@ -156,7 +156,7 @@ def larger_rows(fit):
     """Return a sentence on how a formula of one column predicts the largest rows from the others, "" of too few."""
     law, rows = fit.law, fit.rows
     _, orders = law.orders(rows)
-    if law.kind != "columns" or len(orders) != 1:
+    if not KINDS[law.kind].of_any_columns or len(orders) != 1:
         return ""
     (by,) = orders
     levels = np.unique(rows[by])
