@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...datasets.deferred import special, xr
+from ..lengths.counts import between, cumulative, draw_counts, spread
 from ..member_draws import MemberDraws
 
 
@@ -47,10 +48,8 @@ class FormulaDraws(MemberDraws):
         at = self._at(rows)
         mean = at._mean()
         if self.law.counts:
-            k, n = at.design["row_y"], at.design["row_n"]
-            p = np.clip(mean, 1e-9, 1 - 1e-9)
-            ends = [np.where(x < 0, 0.0, special.betainc(np.maximum(n - x, 0), x + 1, 1 - p)) for x in (k - 1, k)]
-            return self._array(0.5 * (ends[0] + np.where(k == n, 1.0, ends[1])), "row")
+            counts, precision = (at.design["row_y"], at.design["row_n"]), self.law.precision(self.values)
+            return self._array(between(*cumulative(mean, 1 - mean, precision, *counts)), "row")
         u = (at.design["row_y"] - self.law.on_scale(mean)) / self.law.scatter(self.values, at.design, self.reference)
         if self.law.tails == "student_t":
             return self._array(special.stdtr(1 + self.values["nu_minus_one"][..., None], u), "row")
@@ -60,7 +59,7 @@ class FormulaDraws(MemberDraws):
         """Return the scatter of each response as a share of the mean, an ndarray (chain, draw, row)."""
         mean = self._mean()
         if self.law.counts:
-            return np.sqrt((1 - mean) / mean / self.design["row_n"])
+            return spread(mean, 1 - mean, self.law.precision(self.values), self.design["row_n"]) / mean
         sigma = self.law.scatter(self.values, self.design, self.reference)
         return np.broadcast_to(sigma if self.law.noise == "relative" else sigma / np.abs(mean), mean.shape)
 
@@ -69,7 +68,9 @@ class FormulaDraws(MemberDraws):
         at = self._at(rows)
         mean = at._mean()
         if self.law.counts:
-            return self._array(rng.binomial(at.design["row_n"].astype(int), np.clip(mean, 0, 1)).astype(float), "row")
+            mean, total = np.clip(mean, 0, 1), at.design["row_n"].astype(int)
+            counts = draw_counts(mean, 1 - mean, self.law.precision(self.values), total, rng)
+            return self._array(counts.astype(float), "row")
         sigma = self.law.scatter(self.values, at.design, self.reference)
         if self.law.tails == "student_t":
             noise = rng.standard_t(1 + self.values["nu_minus_one"][..., None], mean.shape)

@@ -11,18 +11,21 @@ import numpy as np
 
 from ...datasets.formula_nodes import Name, ParsedFormula, evaluate, names_in
 from ...datasets.formulas import parse_formula
-from ..arrays import clip, gammaln, log, maximum
+from ..arrays import clip, exp, log, maximum
 from ..density import Coordinates, Density
+from ..horizons.outcomes import log_choose, log_density
 from ..law import Effort, MemberLaw
+from ..lengths.curve import log_rising
 from ..loss.noise import normal_logp, student_t_logp
-from ..priors import FreeParameter
+from ..priors import REAL, FreeParameter
 from .constants import FUNCTIONS, LEAST, Placing
 from .draws import FormulaDraws
 from .parts import FormulaGrouping, FormulaTests
 from .roles import add, assign_roles, has, multiplied_out
 from .suited import SuitedToTable, counts_of
 
-NOISES = ("relative", "additive", "logit", "binomial")
+NOISES = ("relative", "additive", "logit", "binomial", "beta-binomial")
+OF_COUNTS = NOISES[3:]
 TAILS = ("normal", "student_t")
 SIGMA = {
     "relative": ("LogNormal(-3.5, 1.5)", "Scatter as a share of the response: 0.16% to 57%.", "relative"),
@@ -30,6 +33,8 @@ SIGMA = {
     "logit": ("LogNormal(-2, 1.5)", "Scatter of the log-odds of the response: 0.01 to 2.5.", "log-odds"),
 }
 NU = FreeParameter("nu_minus_one", "Gamma(2, 0.1)", "Degrees of freedom above 1: from nearly Cauchy to nearly normal.")
+WHY = "Log of the sum of a beta's parameters: the shares of rows scatter by 2% to half of all."
+PRECISION = FreeParameter("log_precision", "Normal(4, 2)", WHY, support=REAL)
 REFERENCE = "reference "  # begins the names of arrays of one number
 CLOSE = 1e-9  # to 0 and 1 of a probability
 
@@ -48,8 +53,9 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         ``y ~ expression``. The left side is an expression of columns; ``k / n`` of whole numbers means counts.
     columns : tuple of str, optional
         Names in the formula that are columns; by default those of the table that it is fitted to.
-    noise : {"relative", "additive", "logit", "binomial"}, optional
-        By default relative where the response is positive, additive where it is not, binomial of counts.
+    noise : {"relative", "additive", "logit", "binomial", "beta-binomial"}, optional
+        By default relative where the response is positive, additive where it is not, binomial of counts. Shares of
+        rows of counts that scatter more than their numbers explain are beta-binomial.
     tails : {"normal", "student_t"}, optional
         By default Student-t where there are at least 8 rows more than constants.
     errors : str or tuple of str, optional
@@ -144,7 +150,8 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     def label(self):
         """Name of the law in a sentence: the formula, and options that the user chose."""
         priors = [f"prior {name} {prior}" for name, prior in self.priors.items()]
-        return ", ".join([str(self.parsed), *priors])
+        scattered = ["noise=beta-binomial"] if self.noise == "beta-binomial" else []
+        return ", ".join([str(self.parsed), *scattered, *priors])
 
     @property
     def observed(self):
@@ -155,7 +162,7 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     @property
     def counts(self):
         """Return the columns of successes and of trials, None where the response is no count."""
-        return counts_of(self.parsed.left) if self.noise == "binomial" else None
+        return counts_of(self.parsed.left) if self.noise in OF_COUNTS else None
 
     @property
     def scale(self):
@@ -169,6 +176,7 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         if self.noise in SIGMA:
             found.append(FreeParameter("sigma", *SIGMA[self.noise]))
             found += [NU] if self.tails == "student_t" else []
+        found += [PRECISION] if self.noise == "beta-binomial" else []
         return tuple(found)
 
     @property
@@ -212,8 +220,7 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         arrays = {f"row {name}": rows[name].to_numpy(float) for name in self.columns}
         if self.counts:
             k, n = (rows[name].to_numpy(float) for name in self.counts)
-            ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-            arrays |= {"row_y": k, "row_n": n, "row_ways": ways}
+            arrays |= {"row_y": k, "row_n": n, "row_ways": log_choose(k, n - k)}
         else:
             arrays["row_y"] = self.on_scale(rows[self.observed].to_numpy(float))
             if self.error_columns:
@@ -281,7 +288,13 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
                 return student_t_logp(residual, sigma, 1 + values["nu_minus_one"][..., None])
             return normal_logp(residual, sigma)
         p, k, n = _inside(mean), data["row_y"], data["row_n"]
-        return k * log(p) + (n - k) * log(1 - p) + data["row_ways"]
+        precision = self.precision(values)
+        all_orders = 0.0 if precision is None else log_rising(precision, n)
+        return log_density((p, 1 - p), precision, (k, n - k), few=False) - all_orders + data["row_ways"]
+
+    def precision(self, values):
+        """Return the sum of the two parameters of a beta-binomial, (..., 1), None of a binomial."""
+        return exp(values["log_precision"][..., None]) if self.noise == "beta-binomial" else None
 
 
 def _inside(p):

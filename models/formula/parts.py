@@ -42,6 +42,8 @@ class FormulaTests(Tests):
 
         These are a logistic in the column's logarithm and, where the response rises, a power from a ceiling.
         """
+        if self.noise == "binomial":
+            return (replace(self, noise="beta-binomial"),)
         if self.counts or not self.columns:
             return ()
         left, right, used = str(self.parsed.left), self.parsed.right, {*self.columns, *self.roles}

@@ -223,7 +223,7 @@ class SuitedToTable:
         usable, what = limits.get(self.noise, (np.isfinite(y), "finite values"))
         additive = 'set noise="additive" (--option noise=additive)'
         fix = f"{additive} or leave the row out" if self.noise in limits else "correct the row or leave it out"
-        if self.noise == "binomial" and k_of_n is None:
+        if "binomial" in self.noise and k_of_n is None:
             raise InputError(
                 f'{place}: binomial noise is of successes / trials, not of {self.observed}; set noise="relative"'
             )
@@ -237,7 +237,7 @@ class SuitedToTable:
             ~(usable & np.isfinite(y)),
             lambda row, where: f"{self.observed} is {y[row]:g} {where}, and {self.noise} noise needs {what}; {fix}",
         )
-        if self.noise == "binomial":
+        if "binomial" in self.noise:
             k, n = (table[name].to_numpy(float) for name in k_of_n)
             refuse_first(
                 _wrong_counts(table, k_of_n),

@@ -6,6 +6,7 @@ from bayescaling.datasets.formulas import parse_formula
 from bayescaling.models.formula.law import Formula
 from bayescaling.models.formula.roles import assign_roles
 from bayescaling.models.loss.chinchilla import Chinchilla
+from scipy import stats
 
 SHORT = {"draws": 500, "tune": 500}
 SIZES = np.exp(np.linspace(np.log(1e6), np.log(1e9), 24))
@@ -259,3 +260,41 @@ def test_a_run_that_diverged_is_named_with_the_option_that_leaves_it_out():
     (sentence,) = law.notes(law, table)
     condition = sentence.partition("--where '")[2].rstrip("'")
     assert bs.read(table, "columns", where=condition)["test mae"].max() < 412
+
+
+def counted(rows, precision, seed):
+    """Return counts about a ceiling, whose shares scatter by row as a beta of a precision."""
+    rng, x = np.random.default_rng(seed), np.geomspace(10, 1e4, rows)
+    share = 0.9 - 1.5 * x**-0.5
+    share = share if precision is None else rng.beta(precision * share, precision * (1 - share))
+    return pd.DataFrame({"demos": x, "n": 200, "k": rng.binomial(200, share)})
+
+
+def test_a_beta_binomial_is_that_of_scipy_and_draws_and_places_counts():
+    table = counted(12, 20, 1)
+    law = Formula("k / n ~ top - A * demos**-a", noise="beta-binomial").suited(table)
+    rows = law.rows(table)
+    reference = law.reference(rows)
+    values = {name: np.array([0.5]) for name in law.prior_of} | {"log_precision": np.array([np.log(20.0)])}
+    data = law.density(rows, reference).arrays
+    p = law.mean(values, data, reference)
+    exact = stats.betabinom(200, 20 * p, 20 * (1 - p))
+    np.testing.assert_allclose(law.logp(p, values, data, reference), exact.logpmf(table["k"]), rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
+def test_counts_that_scatter_more_than_their_numbers_explain_are_told_and_their_scatter_is_found():
+    formula = "k / n ~ top - A * demos**-a"
+    plain = bs.fit(formula, counted(40, None, 2), **SHORT)
+    assert plain.check()["verdict"] == "fits"
+    fit = bs.fit(formula, counted(40, 20, 3), **SHORT)
+    assert fit.check()["verdict"] != "fits"
+    (other,) = fit.wider_laws()
+    assert other["options"]["noise"] == "beta-binomial" and other["elpd_diff"] > 20
+    wide = bs.fit(bs.laws.Formula(formula, noise="beta-binomial"), counted(40, 20, 3), **SHORT)
+    low, high = np.exp(np.quantile(wide["posterior"]["log_precision"], [0.005, 0.995]))
+    assert low < 20 < high and wide.check()["verdict"] == "fits"
+    replicated = wide.draws.replicate(np.random.default_rng(0)).values
+    assert replicated.std(axis=(0, 1)).mean() == pytest.approx(
+        (wide.draws.relative_scatter() * wide.draws.mean().values).mean(), rel=0.3
+    )
