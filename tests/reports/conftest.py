@@ -127,6 +127,8 @@ def intervals_of(content):
         for names in (("q50", "q2.5", "q97.5"), ("estimate", "low", "high")):
             if set(names) <= set(content):
                 yield tuple(content[name] for name in names)
+        for start in (name.removesuffix("q50") for name in content if name.endswith("_q50")):  # of several in one row
+            yield tuple(content[start + end] for end in ("q50", "q2.5", "q97.5"))
         content = list(content.values())
     if isinstance(content, list):
         for item in content:

@@ -344,7 +344,6 @@ def test_laws_of_another_kind_than_the_table_are_refused(table, tmp_path):
 
 
 REFUSED = {  # what is wrong with a table of 16 runs, and the words of the options that fix it
-    "another name": (lambda runs: runs.rename(columns={"loss": "my metric"}), r"\((--column .*)\)"),
     "a blank": (lambda runs: runs.assign(loss=runs["loss"].where(runs.index != 3)), r"\((--drop-missing)\)"),
 }
 
