@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from bayescaling.inference.estimands.beyond import Drift, decades_beyond, drifts
 from beyond import averaged, density_by_scale, figures, learned_loss, predicted, weights
-from study import Study
+from study import register
 
 LAWS = {"coupled": bs.laws.Coupled(), "chinchilla": bs.laws.Chinchilla()}
 PERCENTILES = (40, 55, 70)
@@ -104,6 +104,13 @@ def of_law(rollouts, drift, seed):
     return result
 
 
+def _laws():
+    tables = (("overtraining_runs", "corpus"), ("gemstones", "series"))
+    return [(bs.laws.Grouped(law, by), bs.load(name)) for name, by in tables for law in LAWS.values()]
+
+
+@register("what two groups of runs miss in common beyond these runs", _laws, foreign=True, seed=1, draws=400, tune=500,
+          chains=2)  # fmt: skip
 def alike(parts, *, tables, seed, **settings):
     """Roll out each law over each table, and learn the error of differences."""
     result = {}
@@ -123,18 +130,3 @@ def alike(parts, *, tables, seed, **settings):
         result[name] = of_law(rollouts, drifts()[name], seed)
         result[name]["converged"] = f"{sum(x['ok'] for x in rollouts.values())} of {len(rollouts)}"
     return result
-
-
-STUDIES = {
-    "alike": Study(
-        "what two groups of runs miss in common beyond these runs",
-        alike,
-        lambda: [
-            (bs.laws.Grouped(law, by), bs.load(name))
-            for name, by in (("overtraining_runs", "corpus"), ("gemstones", "series"))
-            for law in LAWS.values()
-        ],
-        {"seed": 1, "draws": 400, "tune": 500, "chains": 2},
-        foreign=True,
-    )
-}

@@ -20,7 +20,7 @@ from bayescaling.inference.estimands.beyond import Drift, decades_beyond
 from bayescaling.models.draws import DRAWS
 from scipy.optimize import minimize
 from scipy.special import logsumexp
-from study import Study
+from study import laws_of, register
 
 LAWS = {"coupled": bs.laws.Coupled(), "chinchilla": bs.laws.Chinchilla(), "offsets": bs.laws.Offsets()}
 PERCENTILES, LEAST_ROWS, LEAST_FOR_SIZE = (40, 55, 70, 85), 14, 55
@@ -254,6 +254,10 @@ def weights_of_laws(rollouts, drifts, seed):
     }
 
 
+WHAT = "how far laws miss beyond the largest run fitted, and the drift learned from it"
+
+
+@register(WHAT, laws_of("chinchilla_runs", LAWS.values()), foreign=True, seed=1, draws=500, tune=500)
 def beyond(parts, *, tables, seed, draws, tune):
     """Roll out each law over each table, and learn its drift."""
     del parts
@@ -276,14 +280,3 @@ def beyond(parts, *, tables, seed, draws, tune):
         "weights": weights_of_laws(rollouts, drifts, seed),
         "laws": studies,
     }
-
-
-STUDIES = {
-    "beyond": Study(
-        "how far laws miss beyond the largest run fitted, and the drift learned from it",
-        beyond,
-        lambda: [(law, bs.load("chinchilla_runs")) for law in LAWS.values()],
-        {"seed": 1, "draws": 500, "tune": 500},
-        foreign=True,
-    )
-}

@@ -13,7 +13,7 @@ from bayescaling.inference.comparison.scoring import crps
 from bayescaling.models.curves.areas import MEMORY, POWER, areas
 from scipy.optimize import least_squares, minimize, minimize_scalar
 from scipy.stats import norm
-from study import Study
+from study import laws_of, register
 
 TABLE, SIZES = "schedule_curves", ("25M", "100M", "400M")
 FITTED = ("cosine_24000", "constant_24000", "wsdcon_9")  # the other six are predicted, as in the publication
@@ -32,6 +32,9 @@ STARTS = ((-1.5, 0.1, -2.5, -6.0), (-3.0, 0.05, -3.0, -5.0))  # of the errors be
 INFORMED = ("reducible_share", "alpha", "anneal", "drift", "drift_range", "noise")
 
 
+@register(
+    "losses of runs in flight and under other schedules", laws_of(TABLE, [bs.laws.Curve()]), seed=1, simulations=200
+)
 def curves(parts, *, seed, simulations):
     """Make all parts, and score forecasts with errors learned from other sizes."""
     left_out = {size: parts.entry(f"left out {size}", partial(_left_out, size, seed)) for size in SIZES}
@@ -327,13 +330,3 @@ def _simulated(entropy):
             draws = draws[..., 0] + noise.values * rng.standard_normal(noise.shape)
             places.append((cut, float((draws < rows["loss"].iloc[-1]).mean())))
     return places
-
-
-STUDIES = {
-    "curves": Study(
-        "losses of runs in flight and under other schedules",
-        curves,
-        lambda: [(bs.laws.Curve(), bs.load(TABLE))],
-        {"seed": 1, "simulations": 200},
-    )
-}

@@ -27,12 +27,12 @@ from bayescaling.inference.estimands.beyond import drift_of
 from bayescaling.inference.settings import Settings
 from bayescaling.models.loss import coupled
 from scipy.optimize import least_squares
-from study import Study
+from study import laws_of, register
 
 PARAMETERS, TOKENS = np.geomspace(1e7, 1e10, 13), np.geomspace(1e8, 1e11, 11)
 BUDGETS = (0.002, 0.005, 0.01, 0.05)  # shares of the cost of the pool
 START, BATCHES, TIMES = 12, 10, 100.0
-SIMULATIONS = {"right": 100, "wrong": 100}
+SIMULATIONS = 100
 EVERY = 3  # tenths of a budget between rollouts
 FEWEST_FITTED = 9  # runs, as many as the law has quantities
 SIZES = ["parameters", "tokens"]
@@ -289,12 +289,7 @@ def _row(entries, rule, share):
     return row | {"coverage_90": shares}
 
 
-STUDIES = {
-    f"design_{name}": Study(
-        f"what rules for the next run cost at the target, where the law is {name}",
-        simulated,
-        lambda: [(law, bs.load("chinchilla_runs")) for law in LAWS.values()],
-        {"seed": 2, "simulations": SIMULATIONS[name], "kappa": kappa},
-    )
-    for name, kappa in KAPPAS.items()
-}
+for case, value in KAPPAS.items():
+    register(f"what rules for the next run cost at the target, where the law is {case}",
+             laws_of("chinchilla_runs", LAWS.values()), name=f"design_{case}", seed=2, simulations=SIMULATIONS,
+             kappa=value)(simulated)  # fmt: skip

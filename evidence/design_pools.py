@@ -10,6 +10,7 @@ The second size of the pools ``parallel`` is the number of parallel streams, in 
 """
 
 import warnings
+from functools import partial
 from typing import NamedTuple
 
 import bayescaling as bs
@@ -17,7 +18,7 @@ import numpy as np
 import pandas as pd
 from bayescaling.inference.comparison.rollout import predicted
 from design import COUPLED, FINAL, LAWS, START, SUM, Pool, bought
-from study import Study
+from study import laws_of, register
 
 RULES = ("plan", "gated, two laws", "v-optimal", "cheapest", "cost-random", "random")
 REPEATED = {"cost-random": 5, "random": 5}  # seeds of rules that draw at random
@@ -115,20 +116,8 @@ def one_pool(tables, source, seed):
     return result
 
 
-def pools(parts, *, tables, seed):
+@register("what rules for the next run predict on real pools", laws_of("chinchilla_runs", LAWS.values()), foreign=True,
+          seed=1)  # fmt: skip
+def design_pools(parts, *, tables, seed):
     """Buy from each real pool by every rule at every budget."""
-    return {
-        name: parts.entry(name, lambda source=source: one_pool(tables, source, seed))
-        for name, source in SOURCES.items()
-    }
-
-
-STUDIES = {
-    "design_pools": Study(
-        "what rules for the next run predict on real pools",
-        pools,
-        lambda: [(law, bs.load("chinchilla_runs")) for law in LAWS.values()],
-        {"seed": 1},
-        foreign=True,
-    )
-}
+    return {name: parts.entry(name, partial(one_pool, tables, source, seed)) for name, source in SOURCES.items()}

@@ -19,7 +19,7 @@ from bayescaling.inference.intervals import parameters, summary
 from bayescaling.inference.progress.rate_at_rows import fall, row_slopes
 from bayescaling.inference.words import HIGH, LOW, MIDDLE
 from bayescaling.models.loss import coupled
-from study import Study
+from study import register
 
 FITTED = ("coupled", "chinchilla")
 KAPPA = {"coupled": 0.6, "chinchilla": 1.0}
@@ -150,6 +150,13 @@ def truth(law, rows, rng):
     return law.draws(draws.isel(one), rows, fit.draws.reference)
 
 
+def _laws():
+    progress = bs.laws.Progress(SPECIFICATIONS[0])
+    return [(bs.laws.Coupled(), bs.load("chinchilla_runs")), (progress, bs.load("lm_progress"))]
+
+
+@register("how often intervals of strong, fair and weak answers hold the truth, and how near their medians are", _laws,
+          seed=1, answers=200, draws=500, tune=500, chains=4, least_ess=200)  # fmt: skip
 def grades(parts, *, seed, answers, **settings):
     """Simulate answers of each kind, and summarise them by grade."""
     entries = {kind: [] for kind in KINDS}
@@ -175,16 +182,3 @@ def summarised(entries):
         "factor_median": float(np.median(factors)),
         "factor_90": float(np.quantile(factors, 0.9)),
     }
-
-
-STUDIES = {
-    "grades": Study(
-        "how often intervals of strong, fair and weak answers hold the truth, and how near their medians are",
-        grades,
-        lambda: [
-            (bs.laws.Coupled(), bs.load("chinchilla_runs")),
-            (bs.laws.Progress(SPECIFICATIONS[0]), bs.load("lm_progress")),
-        ],
-        {"seed": 1, "answers": 200, "draws": 500, "tune": 500, "chains": 4, "least_ess": 200},
-    )
-}

@@ -17,7 +17,7 @@ from bayescaling.inference.forecasts import PROBABILITIES, straight_line
 from bayescaling.inference.words import HIGH, LOW, MIDDLE
 from bayescaling.models.draws import DRAWS
 from scipy import stats
-from study import Study, laws_of
+from study import laws_of, register
 
 TABLE = "weirdml"
 TRENDS = ("linear", "break", "acceleration", "logistic")
@@ -79,7 +79,15 @@ NAMES = {  # of models in the table of runs and in that of published horizons
 }
 
 
-def weirdml(parts, *, seed, **settings):
+def _law(trend):
+    return bs.laws.Horizons(trend=trend, estimates=True, family_effects=True)
+
+
+LAWS = laws_of(TABLE, [_law(trend) for trend in TRENDS])
+
+
+@register("time horizons of the built-in table and published ones", LAWS, seed=1)
+def horizons_weirdml(parts, *, seed, **settings):
     """Fit the built-in table by each trend, calibrated on timed tasks, and by a line to the estimates alone."""
     table, fits = bs.load(TABLE), {}
     for trend in TRENDS:
@@ -90,10 +98,6 @@ def weirdml(parts, *, seed, **settings):
     result = {name: parts.entry(f"entry {name}", partial(_entry, fit)) for name, fit in fits.items()}
     left_out = {name: parts.entry(f"left out {name}", partial(_left_out, fits[name], seed)) for name in TRENDS}
     return {"fits": result, "compared": _compared(left_out), "published_hours": PUBLISHED}
-
-
-def _law(trend):
-    return bs.laws.Horizons(trend=trend, estimates=True, family_effects=True)
 
 
 def _entry(fit):
@@ -141,7 +145,8 @@ def _compared(left_out):
     }
 
 
-def forecasts(parts, *, seed, **settings):
+@register("time horizons forecast as of past quarters", LAWS, seed=1)
+def horizons_forecasts(parts, *, seed, **settings):
     """Forecast horizons of later models as of each cut, by the law and by a straight line, and score them."""
     table = bs.load(TABLE)
     whole = parts.fit("whole", partial(bs.fit, _law("linear"), table, seed=seed, **settings))
@@ -182,7 +187,9 @@ def _forecast(fit, later, observed, rng):
     }
 
 
-def recovery(parts, *, seed, simulations, **settings):
+@register("known horizons and doubling times in simulated tables", LAWS, seed=1, simulations=100, draws=1000, tune=500,
+          chains=2)  # fmt: skip
+def horizons_recovery(parts, *, seed, simulations, **settings):
     """Compare intervals with the truths of simulated tables, by case and estimate, from fits that converged.
 
     Next to the law are the law that is given the scatter of models, and least squares on the true horizons.
@@ -243,7 +250,8 @@ def _of_draws(fit, name, truth):
     return {name: value.tolist() for name, value in entry.items()}
 
 
-def metr(parts, *, seed, tables, **settings):
+@register("time horizons of METR's runs by its method and by ours", LAWS, foreign=True, seed=1)
+def horizons_metr(parts, *, seed, tables, **settings):
     """Estimate horizons of METR's runs of January 2025 by its method and by the law, with one thing changed at a time.
 
     Each estimate differs from the one before in one thing: data, weights, then one slope and one trend for all models.
@@ -288,17 +296,3 @@ def _recounted(runs, weight):
 def _of_points(estimate, model):
     """Return a horizon and its limits in minutes."""
     return dict(zip((LOW, MIDDLE, HIGH), (float(estimate[x][model]) for x in ("low", "horizon", "high")), strict=True))
-
-
-LAWS = laws_of(TABLE, [_law(trend) for trend in TRENDS])
-STUDIES = {
-    "horizons_weirdml": Study("time horizons of the built-in table and published ones", weirdml, LAWS, {"seed": 1}),
-    "horizons_forecasts": Study("time horizons forecast as of past quarters", forecasts, LAWS, {"seed": 1}),
-    "horizons_recovery": Study(
-        "known horizons and doubling times in simulated tables",
-        recovery,
-        LAWS,
-        {"seed": 1, "simulations": 100, "draws": 1000, "tune": 500, "chains": 2},
-    ),
-    "horizons_metr": Study("time horizons of METR's runs by its method and by ours", metr, LAWS, {"seed": 1}, True),
-}

@@ -14,7 +14,7 @@ from bayescaling.models.backend import pymc
 from bayescaling.models.draws import DRAWS
 from beyond import averaged, figures, weights
 from beyond import read as tables_of
-from study import Study
+from study import laws_of, register
 
 DEFAULT, POOLED = "default priors", "priors from the other sources"
 OF_KAPPA, FLAT = "prior of kappa from the other sources", "flat prior of kappa"
@@ -73,6 +73,9 @@ def scores(table, fitted, priors, options):
     return {name: values[name] for name in SCORES} | {"ok": bool(fit.diagnostics["ok"])}
 
 
+@register("whether priors learned from other studies help to predict from few runs",
+          laws_of("chinchilla_runs", [law()]), foreign=True, seeds=3, draws=1000, tune=1000,
+          target_accept=0.99)  # fmt: skip
 def pooled_priors(parts, *, tables, seeds, **options):
     """Predict later runs of every table from its cheapest, under each set of priors."""
     by_cost = {
@@ -142,14 +145,3 @@ def difference(some, others):
         mean, se = of[0].mean() - of[1].mean(), np.sqrt(of.var(1, ddof=1).sum() / of.shape[1])
         result[name] = {"difference": round(float(mean), 4), "se": round(float(se), 4)}
     return result
-
-
-STUDIES = {
-    "pooled_priors": Study(
-        "whether priors learned from other studies help to predict from few runs",
-        pooled_priors,
-        lambda: [(law(), bs.load("chinchilla_runs"))],
-        {"seeds": 3, "draws": 1000, "tune": 1000, "target_accept": 0.99},
-        foreign=True,
-    )
-}

@@ -18,7 +18,7 @@ from bayescaling.models.progress.specifications import SPECIFICATIONS
 from bayescaling.reports.pages.progress.entries import MAIN, rate_quantiles, times
 from bayescaling.reports.pages.progress.specifications import ten_best, with_weight
 from bayescaling.reports.results import law_entry
-from study import Study, laws_of
+from study import laws_of, register
 
 TABLE = "lm_progress"
 WALK = bs.laws.Progress(MAIN, pace="random_walk")
@@ -29,10 +29,13 @@ OWN = ("rho", "gamma_transformer")  # what only some variants have
 PAPERS = 15  # shown for each specification
 GAINS_AT = (22, 25)  # powers of ten, FLOP
 RATES = {"at the rows": compute_equivalent_gain, "at the optimum": rate_at_optimum.first_rate}
-BRIEF = {"draws": 500, "tune": 500, "least_ess": 400}
+BRIEF = {"seed": 1, "draws": 500, "tune": 500, "least_ess": 400}
+SPECIFIED = [bs.laws.Progress(k) for k in SPECIFICATIONS]
+VARIED = [bs.laws.Progress(MAIN, **options) for options in VARIANTS.values()]
 
 
-def future(parts, *, seed):
+@register("years to come predicted from those before", laws_of(TABLE, [*SPECIFIED, *PACES.values()]), seed=1)
+def progress_future(parts, *, seed):
     """Predict the year after each cutoff from what was dated before it, by every specification."""
     del parts
     laws = {k: bs.laws.Progress(k) for k in SPECIFICATIONS} | PACES
@@ -43,7 +46,8 @@ def future(parts, *, seed):
     }
 
 
-def sensitivity(parts, *, seed, **brief):
+@register("progress under other priors, and papers left out", laws_of(TABLE, SPECIFIED), **BRIEF)
+def progress_sensitivity(parts, *, seed, **brief):
     """Change priors and leave out papers, for each specification that has a weight."""
     fitter = new_fitter()
     fits = {k: parts.fit(f"{k}", lambda k=k: fitter.fit(law=bs.laws.Progress(k), seed=seed)) for k in SPECIFICATIONS}
@@ -75,7 +79,8 @@ def _records(table):
     ]
 
 
-def variants(parts, *, seed, **brief):
+@register("variants of the main specification of progress", laws_of(TABLE, [*SPECIFIED, *VARIED]), **BRIEF)
+def progress_variants(parts, *, seed, **brief):
     """Fit variants of the main specification, and the ten best with a factor for the transformer."""
     fitter = new_fitter()
 
@@ -142,7 +147,8 @@ def _where_there_is_one(draws):
     return intervals.summary(draws[~none], ratio=True) | {"none": float(none.mean())}
 
 
-def pace(parts, *, seed, **brief):
+@register("when the rate of progress changed", laws_of(TABLE, [bs.laws.Progress(MAIN), WALK]), **BRIEF)
+def progress_pace(parts, *, seed, **brief):
     """Let the rate of the main specification change once, at each of several dates, and as a random walk."""
     fitter = new_fitter()
     change = parts.entry("one change", lambda: _one_change(fitter, {"seed": seed, **brief}))
@@ -179,23 +185,3 @@ def _by_year(path):
         "doubling_months": {year: rate_quantiles(rate) for year, rate in rates.items()},
         "growth_per_year": {year: intervals.summary(rate, ratio=True) for year, rate in rates.items()},
     }
-
-
-SPECIFIED = [bs.laws.Progress(k) for k in SPECIFICATIONS]
-STUDIES = {
-    "progress_future": Study(
-        "years to come predicted from those before", future, laws_of(TABLE, [*SPECIFIED, *PACES.values()]), {"seed": 1}
-    ),
-    "progress_sensitivity": Study(
-        "progress under other priors, and papers left out", sensitivity, laws_of(TABLE, SPECIFIED), {"seed": 1, **BRIEF}
-    ),
-    "progress_variants": Study(
-        "variants of the main specification of progress",
-        variants,
-        laws_of(TABLE, [*SPECIFIED, *(bs.laws.Progress(MAIN, **options) for options in VARIANTS.values())]),
-        {"seed": 1, **BRIEF},
-    ),
-    "progress_pace": Study(
-        "when the rate of progress changed", pace, laws_of(TABLE, [bs.laws.Progress(MAIN), WALK]), {"seed": 1, **BRIEF}
-    ),
-}

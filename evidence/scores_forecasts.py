@@ -10,7 +10,7 @@ import bayescaling as bs
 import numpy as np
 from bayescaling.inference.comparison.scoring import crps
 from bayescaling.inference.forecasts import PROBABILITIES, straight_line
-from study import Study
+from study import laws_of, register
 
 LEVELS = (0.5, 0.9)
 
@@ -51,7 +51,8 @@ AHEAD = 1.0  # years within which they came
 LEAST = 4  # earlier scores of a benchmark
 
 
-def make(parts, *, seed, **settings):
+@register("scores forecast as of past quarters", laws_of(TABLE, [LAW]), seed=1, draws=500, tune=500)
+def scores_forecasts(parts, *, seed, **settings):
     """Forecast the scores of the year after each cut by the law, with and without drift, and by straight lines."""
     cuts = [parts.entry(f"{cut:g}", partial(_forecast, cut, seed=seed, **settings)) for cut in CUTS]
     return {
@@ -93,13 +94,3 @@ def _forecast(cut, *, seed, **settings):
 
 def _line(past, year):
     return np.clip(straight_line(past["year"].to_numpy(float), past["score"].to_numpy(float), year), 0, 1)
-
-
-STUDIES = {
-    "scores_forecasts": Study(
-        "scores forecast as of past quarters",
-        make,
-        lambda: [(LAW, bs.load(TABLE))],
-        {"seed": 1, "draws": 500, "tune": 500},
-    )
-}

@@ -8,8 +8,8 @@ import pandas as pd
 from bayescaling.inference import intervals
 from bayescaling.inference.comparison.weights import sum_error
 from bayescaling.reports.pages.small_lm import page
-from study import Study
 from study import copies as calibrate_copies
+from study import register
 
 LAW = bs.laws.Chinchilla()
 WEIGHTED = bs.laws.EmbeddingWeighted()
@@ -29,7 +29,10 @@ def _tables():
     return page.tables_of_schemes(bs.load("small_lm_runs"))[0]
 
 
-def coverage(parts, *, simulations, draws, tune, **options):
+@register("whether intervals of the Chinchilla law cover on small language models",
+          lambda: [(LAW, _tables()[page.MAIN])], seed=1, simulations=100, draws=500, tune=500,
+          target_accept=page.TARGET_ACCEPT)  # fmt: skip
+def small_models_coverage(parts, *, simulations, draws, tune, **options):
     """Fit the law to tables simulated from the medians of its fit to one scheme."""
     table = _tables()[page.MAIN]
     fitted = parts.fit("fit", lambda: bs.fit(LAW, table, **options))
@@ -95,7 +98,9 @@ def with_best_rates(tables, count):
     return table
 
 
-def changed(parts, *, copies, copy, **options):
+@register("the fitted floor of small language models with one thing changed", lambda: list(_changes().values()), seed=1,
+          target_accept=0.99, copies=50, copy=QUICK)  # fmt: skip
+def small_models_changed(parts, *, copies, copy, **options):
     """Fit the floor of every scheme with one thing changed at a time, and of copies that each change simulates."""
     entries, elpd = {}, {}
     for of, (law, rows) in _changes().items():
@@ -128,7 +133,10 @@ def _with_runs_of_chinchilla():
     return table
 
 
-def omega(parts, *, seed, target_accept):
+@register("what an embedding parameter weighs, on small language models",
+          lambda: [(WEIGHTED, _tables()[page.MAIN]), (TOGETHER, _with_runs_of_chinchilla())], seed=1,
+          target_accept=page.TARGET_ACCEPT)  # fmt: skip
+def small_models_omega(parts, *, seed, target_accept):
     """Fit what a parameter of the embeddings weighs, on the small models and together with Chinchilla's runs."""
     fits = {
         "these runs": bs.fit(WEIGHTED, _tables()[page.MAIN], seed=seed, target_accept=target_accept),
@@ -146,25 +154,3 @@ def _omega(fit):
         "ok": fit.diagnostics["ok"],
         "draws": np.quantile(draws.values, levels).round(6).tolist(),
     }
-
-
-STUDIES = {
-    "small_models_changed": Study(
-        "the fitted floor of small language models with one thing changed",
-        changed,
-        lambda: list(_changes().values()),
-        {"seed": 1, "target_accept": 0.99, "copies": 50, "copy": QUICK},
-    ),
-    "small_models_omega": Study(
-        "what an embedding parameter weighs, on small language models",
-        omega,
-        lambda: [(WEIGHTED, _tables()[page.MAIN]), (TOGETHER, _with_runs_of_chinchilla())],
-        {"seed": 1, "target_accept": page.TARGET_ACCEPT},
-    ),
-    "small_models_coverage": Study(
-        "whether intervals of the Chinchilla law cover on small language models",
-        coverage,
-        lambda: [(LAW, _tables()[page.MAIN])],
-        {"seed": 1, "simulations": 100, "draws": 500, "tune": 500, "target_accept": page.TARGET_ACCEPT},
-    ),
-}

@@ -53,6 +53,19 @@ class Study:
     command: str | None = None
 
 
+STUDIES = {}  # by name, of the modules that are imported
+
+
+def register(what, laws, *, name=None, foreign=False, command=None, **settings):
+    """Make a function a `Study` of its own name, or of another one; the rest is as of `Study`."""
+
+    def registered(make):
+        STUDIES[name or make.__name__] = Study(what, make, laws, settings, foreign, command)
+        return make
+
+    return registered
+
+
 @dataclass(frozen=True)
 class Parts:
     """Parts of a study in a folder: each is made once, even if the study is stopped in between."""

@@ -15,13 +15,14 @@ import numpy as np
 import pandas as pd
 from bayescaling.inference.quoted import quote_draws
 from bayescaling.models.loss.tuned import BATCH, RATE
-from study import Study, laws_of
+from study import laws_of, register
 
 LAW = bs.laws.RateAndBatch()
 PARAMETERS, TOKENS = np.geomspace(2e7, 5e8, 4), np.geomspace(1e9, 2.5e10, 3)
 RATES, BATCHES = np.geomspace(5e-4, 8e-3, 4), np.geomspace(2**16, 2**20, 3)
 PLACES = {"smallest": (2e7, 1e9), "largest": (5e8, 2.5e10), "target": (5e9, 1e11)}
 INSIDE = (0.05, 0.95)
+LAWS = laws_of("small_lm_rates", [LAW])
 BEND = 0.7  # log of the ratio of a rate to the best from which its cost becomes linear, in the wrong case
 CASES = ("right", "wrong")
 SETTINGS = {"draws": 400, "tune": 500, "chains": 2}
@@ -85,7 +86,8 @@ def one_sweep(seed, case):
     return scores
 
 
-def simulated(parts, *, seed, simulations):
+@register("whether intervals of the best learning rate and batch hold the truth", LAWS, seed=1, simulations=100)
+def tuning(parts, *, seed, simulations):
     """Simulate sweeps of both cases, fit them and count."""
     result = {}
     for number, case in enumerate(CASES):
@@ -104,7 +106,8 @@ def simulated(parts, *, seed, simulations):
     return result
 
 
-def step_law(parts, *, tables, seed):
+@register("the best learning rate and batch of a model larger than all that are fitted", LAWS, foreign=True, seed=1)
+def tuning_step_law(parts, *, tables, seed):
     """Fit Step Law's smaller models, and compare what is best at the largest with its runs."""
     del parts
     rows = pd.read_csv(tables / "scalebench_lr_bsz.csv")
@@ -144,20 +147,3 @@ def step_law(parts, *, tables, seed):
 
 def _quantiles(draws):
     return [float(x) for x in np.quantile(draws, (0.05, 0.5, 0.95))]
-
-
-STUDIES = {
-    "tuning": Study(
-        "whether intervals of the best learning rate and batch hold the truth",
-        simulated,
-        laws_of("small_lm_rates", [LAW]),
-        {"seed": 1, "simulations": 100},
-    ),
-    "tuning_step_law": Study(
-        "the best learning rate and batch of a model larger than all that are fitted",
-        step_law,
-        laws_of("small_lm_rates", [LAW]),
-        {"seed": 1},
-        foreign=True,
-    ),
-}

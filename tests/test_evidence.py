@@ -154,7 +154,7 @@ def few(scores, monkeypatch):
 def test_changes_are_compared_with_the_laws_unchanged(few, scores, tmp_path):
     parts = study.Parts(tmp_path)
     with bs.parallel(2):
-        changes = since.changed(parts, seed=3, draws=150, tune=300)
+        changes = since.since_changes(parts, seed=3, draws=150, tune=300)
     left_out = f"{scores['benchmark'].value_counts().index[0]} left out"
     assert set(changes) == {*CHANGED, left_out}
     for one in (CHANGED[-1], left_out):
@@ -166,7 +166,7 @@ def test_changes_are_compared_with_the_laws_unchanged(few, scores, tmp_path):
 @pytest.mark.slow
 def test_simulated_tables_start_from_the_medians_of_the_posterior(few, tmp_path):
     parts = study.Parts(tmp_path)
-    coverage = since.coverage(parts, seed=3, simulations=2, **SHORT)["linear"]
+    coverage = since.since_coverage(parts, seed=3, simulations=2, **SHORT)["linear"]
     assert coverage["simulations"] == 2 and coverage["truth"].keys() == Scores(pace="linear").prior_of.keys()
     slope = float(bs.open(tmp_path / "linear.nc")["posterior"]["compute_slope"].median())
     assert coverage["quantities"]["compute_slope"]["truth"] == pytest.approx(slope)
