@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 import scipy.special
@@ -12,6 +13,7 @@ from ..datasets.kinds.runs import RUNS
 from ..datasets.wording import unknown
 from ..errors import InputError
 from ..inference.checks.verdict import percent as share
+from ..inference.fitted import Fit
 from ..inference.quoted import quote_draws
 from ..inference.words import borne, symbols
 from ..models.draws import DRAWS
@@ -20,11 +22,6 @@ from .picture import Axis, Layer, Picture, frame
 from .runs import COMPUTE, run_sizes
 from .shared import check_level, chinchilla_estimates, ends, in_words, named_fits, percent, wanted, with_looks
 from .style import BLUE, GREY, OUTER, RED, Look, look_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ..inference.fitted import Fit
 
 LEAST_DRAWS = 50  # of a prior inside a picture, below which no density is drawn
 EXPONENT = "exponent_parameters"
@@ -88,11 +85,6 @@ def plot_posterior(
     published : bool, optional
         Whether to mark published estimates of the constants of Chinchilla's law; by default of fits of
         ``chinchilla_runs``. E, A and B are marked for such fits alone.
-
-    Raises
-    ------
-    InputError
-        If a fit is of another kind of law, or has no such scalar.
 
     Examples
     --------
@@ -169,11 +161,6 @@ def plot_residuals(fit: Fit, *, against: str = "compute", level: float = 0.95, *
     against : {"compute", "parameters", "tokens", "tokens_per_parameter"}
     level : float
         Of the band that holds this share of residuals if the law is true.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law, or `against` is none of these.
 
     Examples
     --------

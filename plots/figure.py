@@ -47,7 +47,13 @@ class Drawing(TypedDict, total=False):
 DEFAULTS = {"ax": None, "backend": "matplotlib", "title": None, "figsize": None, "theme": "light"}
 BACKENDS = ("matplotlib", "plotly")
 SHARED = ("level", *DEFAULTS, "planned")  # which the documentation of `plot_fit` describes for all figures
-NEXT = re.compile(r"\n\n(?=(?:Raises|References|Examples)\n-)")  # the end of the parameters in a docstring
+NEXT = re.compile(
+    r"\n\n(?=(?:References|Examples)\n-)"
+)  # in a docstring, the end of parameters and of what is returned
+RAISES = """Raises
+------
+InputError
+    If what is drawn is of another kind, an option cannot be used, or the figure needs what the law or the rows lack."""
 
 
 def figure(make: Callable[P, Picture]) -> Callable[P, Axes | Figure]:
@@ -83,11 +89,11 @@ def figure(make: Callable[P, Picture]) -> Callable[P, Axes | Figure]:
 
 
 def _completed(doc, parameters):
-    """Return a docstring with the parameters that all figures share, after those that it has."""
+    """Return a docstring with the parameters that all figures share, after those that it has, and what all raise."""
     documented = re.findall(r"^\**(\w+)(?= :|$)", doc, re.MULTILINE)
     others = [f"{'**' * (p.name == 'planned')}{p.name}" for p in parameters if p.name in {*SHARED} - {*documented}]
-    shared = f"\n{', '.join(others)}\n    As for `plot_fit`, which states what is returned.\n\n"
-    return NEXT.sub(shared, doc, count=1) if others else doc
+    shared = f"\n{', '.join(others)}\n    As for `plot_fit`, which states what is returned." if others else ""
+    return NEXT.sub(f"{shared}\n\n{RAISES}\n\n", doc, count=1)
 
 
 def _check(ax, backend, title, figsize, theme):

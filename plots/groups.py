@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..datasets.kinds.runs import RUNS
 from ..datasets.wording import unknown
@@ -12,7 +13,7 @@ from ..errors import InputError
 from ..inference.decisions.worth import check_baseline, multipliers
 from ..inference.estimands.allocate import compute_range
 from ..inference.estimands.predict_group import predict_group
-from ..inference.fitted import of_kind
+from ..inference.fitted import Fit, of_kind
 from ..inference.quoted import quote_draws
 from ..inference.words import factor, flop, plain, probability, symbols
 from ..models.loss.grouping import GROUP, GROUPS
@@ -21,11 +22,6 @@ from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
 from .shared import budgets_of, check_level, ends, in_words, percent, with_looks
 from .style import BLUE, GREY, Look
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from ..inference.fitted import Fit
 
 UNSEEN = {"typical": "typical group", "new": "a new group"}
 POINTS, FURTHER, MOST = 25, 30.0, 30.0  # budgets, how far above the largest run, and the largest factor drawn
@@ -42,11 +38,6 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
     quantity : str
         Such as ``"alpha"``; by default the exponent of the best size in compute. The typical and a new group are drawn
         where what it follows from is pooled or shared.
-
-    Raises
-    ------
-    InputError
-        If the law of the fit has no groups, or no such quantity of each of them.
 
     Examples
     --------
@@ -122,11 +113,6 @@ def plot_worth(
         Budgets in FLOP; by default from the least run to 30 times the largest one.
     **options
         ``tokens_per_parameter``, ``beyond``, ``robust`` and what is planned, as for `worth`.
-
-    Raises
-    ------
-    InputError
-        As for `worth`.
 
     Examples
     --------

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from ..datasets.kinds.runs import RUNS
 from ..errors import InputError
 from ..inference.decisions.schedule import Schedule
 from ..inference.estimands.allocate import allocate, checked_plan
 from ..inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
-from ..inference.fitted import of_kind, place_of
+from ..inference.fitted import Fit, of_kind, place_of
 from ..inference.words import flop, plain, size, sizes
 from ..models.formula.law import Formula
 from ..models.loss.budget import compute_bins, tokens_at, training_flop
@@ -23,13 +25,6 @@ from .formulas import draw_formula
 from .picture import Axis, Layer, Picture, frame, median_and_band
 from .shared import budgets_of, check_level, ends, in_words, one_budget, percent, published_optima, sources, wanted
 from .style import BLUE, GREEN, GREY, ORANGE, Look, look_of, ramp
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
-
-    from ..inference.fitted import Fit
 
 AHEAD = 10.0  # times the largest run, up to which a figure extends
 LINES, POINTS, MOST_BUDGETS = 5, 25, 5
@@ -102,11 +97,6 @@ def plot_fit(
     matplotlib Axes or plotly Figure
         With ``finding``, the title on one line, ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
         Small print on it names the data and the date of the fit.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law, the law has no best size, or an option is unknown.
 
     Examples
     --------
@@ -193,11 +183,6 @@ def plot_isoflop(
     published : bool, optional
         Whether to mark the best sizes under published constants, of a fit of ``chinchilla_runs``.
 
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law, the law has no best size, or a budget is no positive number.
-
     Examples
     --------
     >>> import bayescaling as bs
@@ -275,12 +260,6 @@ def plot_valley(
     published : bool, optional
         Whether to mark the best size under published constants; by default of a fit of ``chinchilla_runs``.
 
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law, the law has no best size, or the budget or the tolerance is no positive
-        number.
-
     Examples
     --------
     >>> import bayescaling as bs
@@ -336,11 +315,6 @@ def plot_design(schedule: Schedule, **drawing: Unpack[Drawing]) -> Picture:
     ----------
     schedule : Schedule
         What `design` returned.
-
-    Raises
-    ------
-    InputError
-        If it is not what `design` returned, or the runs have no parameters or no tokens.
 
     Examples
     --------

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import numpy as np
+import pandas as pd
 
 from ..datasets.wording import quoted, unknown
 from ..errors import InputError
@@ -16,7 +18,7 @@ from ..inference.checks.uniformity import band as uniform_band
 from ..inference.comparison.differences import DISTINGUISHED
 from ..inference.comparison.rollout import LEVELS, Rollout, cutoff_named
 from ..inference.comparison.scoring import binomial_interval
-from ..inference.fitted import of_kind, place_of
+from ..inference.fitted import Fit, of_kind, place_of
 from ..inference.words import symbols
 from .checks import in_and_out
 from .figure import Drawing, figure
@@ -24,13 +26,6 @@ from .picture import Axis, Layer, Picture, frame
 from .runs import COMPUTE
 from .shared import check_level, percent, sources
 from .style import BLUE, GREY, INNER, ORANGE, OUTER, SERIES, Look
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pandas as pd
-
-    from ..inference.fitted import Fit
 
 NAMED, MOST_LINES = 4, 16  # quantities that a legend names, and that are drawn: those with the least uniform ranks
 MOST_LEVELS, MOST_ROWS = 8, 20  # of quantities whose sensitivity is drawn
@@ -53,11 +48,6 @@ def plot_calibration(
         ranks need not be uniform.
     level : float
         Of the intervals whose coverage is drawn or stated.
-
-    Raises
-    ------
-    InputError
-        If the result is no calibration, or it has no such figure.
 
     Examples
     --------
@@ -143,11 +133,6 @@ def plot_sensitivity(fit: Fit, quantities: Sequence[str] | None = None, **drawin
         Of the posterior; by default all with at most eight levels, of which the 20 that depend most on the prior are
         drawn.
 
-    Raises
-    ------
-    InputError
-        If a quantity is not in the posterior, or its chains do not move.
-
     References
     ----------
     Kallioinen, N. et al. (2024). Detecting and diagnosing prior and likelihood sensitivity with power-scaling.
@@ -209,11 +194,6 @@ def plot_rollout(
     level : {0.5, 0.8, 0.9}
         Of the predictive intervals that the title counts.
 
-    Raises
-    ------
-    InputError
-        If the result is no rollout, or it lacks the cutoff or the level.
-
     Examples
     --------
     >>> import bayescaling as bs
@@ -272,11 +252,6 @@ def plot_compare(table: pd.DataFrame, **drawing: Unpack[Drawing]) -> Picture:
     ----------
     table : DataFrame
         What `compare` returned.
-
-    Raises
-    ------
-    InputError
-        If the table is no comparison.
 
     Examples
     --------
