@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from bayescaling.datasets import sha256
 from bayescaling.inference.comparison.rollout import LEVELS, scored
-from bayescaling.inference.comparison.weights import stacking
 from bayescaling.inference.estimands.beyond import Drift, decades_beyond
 from bayescaling.models.draws import DRAWS
 from scipy.optimize import minimize
@@ -229,31 +228,6 @@ def study(rollouts, seed):
     }
 
 
-def weights_of_laws(rollouts, drifts, seed):
-    """Stack laws, with their drifts, by the log scores of later runs: the weight of each law beyond the runs."""
-    shared = sorted(set.intersection(*(set(by_key) for by_key in rollouts.values())))
-    columns = []
-    for name, by_key in rollouts.items():
-        parts = []
-        for key in shared:
-            beyond = by_key[key]["decades"] > 0
-            errors = (by_key[key]["observed"] - by_key[key]["sample"])[:, beyond]
-            rng = np.random.default_rng(seed)
-            parts.append(
-                drifts[name].log_density(rng, errors, by_key[key]["decades"][beyond]).mean() if beyond.any() else 0
-            )
-        columns.append(parts)
-    share = weights(shared)
-    log_scores = np.array(columns).T
-    repeated = np.repeat(log_scores, np.rint(np.array([share[k] for k in shared]) * 1e4).astype(int), axis=0)
-    return {
-        "log_score": dict(
-            zip(rollouts, (np.array([share[k] for k in shared]) @ log_scores).round(4).tolist(), strict=True)
-        ),
-        "stacking": dict(zip(rollouts, stacking(repeated).round(4).tolist(), strict=True)),
-    }
-
-
 WHAT = "how far laws miss beyond the largest run fitted, and the drift learned from it"
 
 
@@ -277,6 +251,5 @@ def beyond(parts, *, tables, seed, draws, tune):
         ],
         "converged": {name: f"{sum(x['ok'] for x in f.values())} of {len(f)}" for name, f in rollouts.items()},
         "drift": {name: drift._asdict() for name, drift in drifts.items()},
-        "weights": weights_of_laws(rollouts, drifts, seed),
         "laws": studies,
     }

@@ -4,6 +4,7 @@ The human times of ``weirdml`` are estimates of language models; of three tasks 
 authors publish horizons from the estimates alone, and calibrated on the person.
 """
 
+import tomllib
 from functools import partial
 
 import bayescaling as bs
@@ -17,66 +18,18 @@ from bayescaling.inference.forecasts import PROBABILITIES, straight_line
 from bayescaling.inference.words import HIGH, LOW, MIDDLE
 from bayescaling.models.draws import DRAWS
 from scipy import stats
-from study import laws_of, register
+from study import HERE, laws_of, register
 
 TABLE = "weirdml"
+OF = tomllib.loads((HERE / "tables" / "horizons.toml").read_text(encoding="utf-8"))
+PUBLISHED, TRUTH, CASES, STEPS, NAMES = (OF[name] for name in ("published", "truth", "cases", "steps", "names"))
 TRENDS = ("linear", "break", "acceleration", "logistic")
-# htihle/weirdml-time-horizons at 965c7f1: hours of half of the runs, from estimates alone and calibrated.
-PUBLISHED = {
-    "gpt-4-0613": (0.392, 0.149),
-    "claude-3-opus": (1.134, 0.385),
-    "claude-3.5-sonnet": (1.943, 0.629),
-    "o1-preview": (6.243, 1.645),
-    "o4-mini (high)": (8.370, 2.077),
-    "o3-pro (high)": (11.823, 2.759),
-    "gpt-5 (high)": (14.465, 3.246),
-    "gemini-3-pro-preview (high)": (22.261, 4.654),
-    "gpt-5.2 (xhigh)": (30.635, 6.133),
-    "claude-opus-4.6 (adaptive)": (37.691, 7.329),
-}
 CUTS = (2024.75, 2025.0, 2025.25, 2025.5, 2025.75)  # dates at which later models were still to come
-TRUTH = {
-    "horizon_centre": 3.0,
-    "horizon_sd": 0.5,
-    "log_slope": -0.2,
-    "task_sd": 1.2,
-    "log_slope_sd": 0.3,
-    "log_precision": 2.0,
-    "yearly_gain": 1.6,
-}
 SPREADS = {"horizon_centre": 0.5, "log_slope": 0.2, "yearly_gain": 0.4}  # of truths between simulated tables
 MODELS, TASKS, RUNS = 14, 50, 8
 HELD = 0.5, 0.9  # of intervals that are compared with the truth
-CASES = {
-    "as simulated": {},
-    "6 models, 20 tasks": {"models": 6, "tasks": 20},
-    "14 models, 80 tasks": {"tasks": 80},
-    "little scatter of models": {"horizon_sd": 0.1},
-    "much scatter of models": {"horizon_sd": 1.2},
-    "noise too small": {"noise": "binomial"},
-    "trend too stiff": {"trend": "break", "yearly_gain_change": 0.8, "break_place": 0.5},
-}
 METR_RUNS, METR_HORIZONS = "metr_runs_2025_01.csv", "metr_horizons_2026_02.csv"
 TYPICAL = 20  # runs of a task where all have as many
-STEPS = {  # what differs between the published horizon and ours, each with the estimate that has it and all before it
-    "tasks and runs": "weights of families",
-    "weights": "weights of tasks",
-    "one slope and trend": "no effects of tasks",
-    "effects of tasks": "effects of tasks",
-    "families and estimated times": "law",
-}
-NAMES = {  # of models in the table of runs and in that of published horizons
-    "davinci-002": "davinci_002",
-    "gpt-3.5-turbo-instruct": "gpt_3_5_turbo_instruct",
-    "GPT-4 0314": "gpt_4",
-    "Claude 3 Opus": "claude_3_opus_inspect",
-    "GPT-4 Turbo": "gpt_4_turbo_inspect",
-    "GPT-4o": "gpt_4o_inspect",
-    "Claude 3.5 Sonnet (Old)": "claude_3_5_sonnet_20240620_inspect",
-    "o1-preview": "o1_preview",
-    "Claude 3.5 Sonnet (New)": "claude_3_5_sonnet_20241022_inspect",
-    "o1": "o1_inspect",
-}
 
 
 def _law(trend):
