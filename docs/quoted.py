@@ -89,7 +89,6 @@ def misfit(sentence):
 
 
 def _sweep_keys():
-    """Read the keys of sweeps without loading torch."""
     from bayescaling.training import arithmetic, sweep_keys
 
     return {"language": sweep_keys(), "arithmetic": arithmetic.sweep_keys()}
@@ -114,7 +113,6 @@ def _claims(claims):
 
 
 def _rounded(q):
-    """Round a median and its interval to two digits."""
     return {name: q[name] and float(f"{q[name]:.2g}") for name in (LOW, MIDDLE, HIGH)}
 
 

@@ -57,21 +57,18 @@ def curves(parts, *, seed, simulations):
 
 
 def _readings(size):
-    """Return the readings of the runs of a size by schedule."""
     table = bs.load(TABLE)
     table = table[table["run"].str.startswith(f"{size} ")]
     return {run.split()[1]: of for run, of in table.groupby("run")}
 
 
 def _left_out(size, seed):
-    """Fit three curves of a size, and predict the six others."""
     runs, table = _readings(size), bs.load(TABLE)
     fit = bs.fit("curve", table[table["run"].isin([f"{size} {run}" for run in FITTED])], seed=seed)
     return [_case(fit, of, None, seed) | {"cut": None} for run, of in runs.items() if run not in FITTED]
 
 
 def _cut(parts, size, seed):
-    """Fit each curve of a size up to each cut, and predict its last loss."""
     cases = [(of, parts.entry(f"cut {size} {run}", partial(_cut_run, of, seed))) for run, of in _readings(size).items()]
     return [case | _points(readings, case["cut"]) for readings, of_run in cases for case in of_run]
 
@@ -130,7 +127,6 @@ def _terms(case, errors):
 
 
 def _log_score(case, errors):
-    """Return the log density of the last reading."""
     mean, sd = _terms(case, errors)
     return float(np.log(norm.pdf(case["observed"], mean, sd).mean() + 1e-300))
 
@@ -198,7 +194,6 @@ def _forms(size):
 
 
 def _rates(run, steps):
-    """Return the rates of a schedule at steps."""
     kind, *places = run.split("_")
     kinds = {"wsd": "exponential", "wsdld": "linear", "wsdcon": "linear"}
     final, start, end = 3e-5, WARMUP, float(places[-1])

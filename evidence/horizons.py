@@ -84,7 +84,6 @@ def _left_out(fit, seed):
 
 
 def _compared(left_out):
-    """Compare trends by models left out."""
     pointwise = pd.DataFrame({name: of["elpd"] for name, of in left_out.items()})
     difference = differences(pointwise, {name: of["failed"] for name, of in left_out.items()})
     return {
@@ -247,5 +246,4 @@ def _recounted(runs, weight):
 
 
 def _of_points(estimate, model):
-    """Return a horizon and its limits in minutes."""
     return dict(zip((LOW, MIDDLE, HIGH), (float(estimate[x][model]) for x in ("low", "horizon", "high")), strict=True))

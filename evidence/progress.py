@@ -67,7 +67,6 @@ def progress_sensitivity(parts, *, seed, **brief):
 
 
 def _papers(table):
-    """Return the entry of the papers that change the doubling time most, and of how many there are."""
     reliable = int((table["pareto_k"] <= PARETO_K_LIMIT).sum())
     return {"count": len(table), "not_reliable": len(table) - reliable, "first": _records(table.head(PAPERS))}
 
@@ -120,7 +119,6 @@ def _variant(fit):
 
 
 def _times(rate):
-    """Return quantiles of the doubling time in months, null for never, and the probability of progress."""
     return {name: intervals.finite(x) for name, x in times(rate).items()}
 
 
@@ -179,7 +177,6 @@ def _one_change(fitter, options):
 
 
 def _by_year(path):
-    """Return doubling times and growth, in log units a year, by year."""
     rates = {f"{year:g}": path.sel(year=year).values for year in path["year"].values}
     return {
         "doubling_months": {year: rate_quantiles(rate) for year, rate in rates.items()},

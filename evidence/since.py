@@ -98,7 +98,6 @@ def without_benchmarks(table):
 
 
 def _fits(parts, seed):
-    """Fit each form of the yearly gain to the whole table."""
     table = bs.load(TABLE)
     return {pace: parts.fit(pace, lambda law=law: bs.fit(law, table, seed=seed, **FULL)) for pace, law in LAWS.items()}
 
@@ -124,7 +123,6 @@ def since_changes(parts, **options):
 
 
 def _changed(shared, item):
-    """Return the entry of one change under one form of the yearly gain."""
     (parts, table, options), (what, pace, unchanged) = shared, item
     change = (CHANGES | without_benchmarks(table))[what]  # functions of tables cannot be sent to another process
 
@@ -138,7 +136,6 @@ def _changed(shared, item):
 
 
 def _by_model(fit):
-    """Compute the elpd of each model left out, by importance sampling, and its Pareto k."""
     result = importance_sampling(fit, fit.draws.by_group("model"))
     return result.elpd_i.values, result.pareto_k.values
 

@@ -25,7 +25,6 @@ COPIED = (page.COUPLED, SMALLEST, LARGEST, SECOND_HALF)  # changes of which copi
 
 
 def _tables():
-    """Return the table of each scheme."""
     return page.tables_of_schemes(bs.load("small_lm_runs"))[0]
 
 
@@ -125,7 +124,6 @@ def small_models_changed(parts, *, copies, copy, **options):
 
 
 def _with_runs_of_chinchilla():
-    """Return the runs of the main scheme and those of Chinchilla, by corpus."""
     corpora = {"chinchilla": bs.load("chinchilla_runs"), "small models": _tables()[page.MAIN]}
     parts = [runs[list(WEIGHTED.needed)].assign(corpus=name) for name, runs in corpora.items()]
     table = pd.concat(parts, ignore_index=True)

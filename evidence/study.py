@@ -132,7 +132,6 @@ def origins(study):
 
 
 def _density(law, table):
-    """Return the log density of a law on a table, at one point near its start."""
     rows = law.rows(table)
     density, rng = law.density(rows, law.reference(rows)), np.random.default_rng(1)
     point = tuple(block + SPREAD * rng.standard_normal(block.shape) for block in density.start)
@@ -200,7 +199,6 @@ def _timed(clock):
 
 
 def _commit():
-    """Return the commit of the checkout that makes a study, None outside a checkout."""
     command = ["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"]
     process = subprocess.run(command, capture_output=True, text=True, check=False)
     return process.stdout.strip() or None

@@ -87,7 +87,6 @@ def plot_trend(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> 
 
 
 def _name(fit):
-    """Return what the values are, by the name of their table."""
     return Path(fit.record["data"]["source"]).stem.replace("_", " ")
 
 
@@ -211,7 +210,6 @@ def plot_since(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> 
 
 
 def _labels(law):
-    """Name the periods of a law in a sentence."""
     if law.pace == "break":
         return {"before": f"before {month(law.break_year)}", "after": "after"}
     if law.pace == "sampled_break":

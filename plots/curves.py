@@ -142,7 +142,6 @@ def plot_learning(log: str | PathLike[str], **drawing: Unpack[Drawing]) -> Pictu
 
 
 def _table(path):
-    """Return the rows of the finished runs of a sweep, none where there is no table of them."""
     path = (path if path.is_dir() else path.parent) / TABLE
     table = pd.read_csv(path) if path.is_file() else pd.DataFrame()
     return table if {"run", "parameters"} <= {*table} else pd.DataFrame(columns=["run", "parameters"])

@@ -97,7 +97,6 @@ def _completed(doc, parameters):
 
 
 def _check(ax, backend, title, figsize, theme):
-    """Refuse options of a drawing before any work."""
     for name, value, choices in (("backend", backend, BACKENDS), ("theme", theme, THEMES)):
         if value not in choices:
             raise InputError(unknown(name, value, choices))
@@ -125,7 +124,6 @@ def _stated(picture, subject, title):
 
 
 def _drawn(picture, *, ax, backend, figsize, theme):
-    """Draw a picture as the options of a drawing request it."""
     if figsize is not None:
         picture = replace(picture, width=figsize[0], height=figsize[1])
     picture = picture.themed(theme)

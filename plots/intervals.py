@@ -87,7 +87,6 @@ def _three(name, row):
 
 
 def _written(three, form):
-    """Write an interval, or a number without one."""
     low, middle, high = (float(x) if np.isfinite(x) else None for x in three)
     return f"{middle:g}" if low == high else form({LOW: low, MIDDLE: middle, HIGH: high})
 

@@ -300,7 +300,6 @@ def plot_valley(
 
 
 def _near(compute, tolerance, low, high):
-    """Name the sizes that are nearly as good."""
     if not np.isfinite(low):
         return f"At {flop(compute)}, no size comes within {percent(tolerance)} of the best loss with probability 0.5"
     ends = f"{size(low)} to {size(high)}"

@@ -110,7 +110,6 @@ def report(
 
 
 def _of_tables(out, pages, all, options, *, progress, fresh):
-    """Report on the built-in tables: written again if nothing has changed."""
     for page in pages:
         if page not in PAGES:
             raise InputError(unknown("page", page, PAGES))
@@ -124,7 +123,6 @@ def _of_tables(out, pages, all, options, *, progress, fresh):
 
 
 def _refuse(what, options):
-    """Refuse options that mean nothing here."""
     strange = [name for name, x in options.items() if x is not None]
     if strange:
         raise InputError(f"{strange[0]} is given, which means nothing to {what}; leave it out")

@@ -247,7 +247,6 @@ def time_judging(device, tables):
 
 
 def _runs(device, tables):
-    """Return the runs whose updates are timed, by what they are."""
     where = describe_where(str(device))
     reduced, addition = (make_sweep(tables[name]).settled(where).arms for name in ("reduced", "addition"))
     language = language_sweep(tables["schemes"]).settled(where)

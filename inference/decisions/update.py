@@ -124,7 +124,6 @@ def _added(fit, draws, rows):
 
 
 def _sampled(fit, rows, reference, k, count, seed, progress):
-    """Fit all runs with NUTS, at the settings of the fit."""
     settings = {name: fit.record["settings"][name] for name in SETTINGS}
     fitter = Fitter(fit.law, rows, sampler=fit.record["sampler"], reference=reference)
     later = fitter.fit(seed=seed, progress=progress, **settings)

@@ -116,7 +116,6 @@ def exponents_by_isoflop(runs, losses):
 
 
 def _equal_compute(columns, runs, compute=None, width=WIDTH, minimum_runs=MINIMUM_RUNS):
-    """Return rows of about one compute, group by group."""
     log_compute = np.log10(columns["training_flop"])
     if compute is None:
         groups = _densest_windows(log_compute, width, minimum_runs)
@@ -332,6 +331,5 @@ def _exponents(levels, tables):
 
 
 def _regress(compute, size):
-    """Compute the exponent, its coefficient and its ordinary standard error."""
     line = stats.linregress(np.log(compute), np.log(size))
     return float(line.slope), float(np.exp(line.intercept)), float(line.stderr)

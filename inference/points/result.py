@@ -75,7 +75,6 @@ class PointEstimate(Printed):
         return Text(f"{self.estimator}, {self.rows} rows of {self.source}", cells.map(_written), tuple(sentences))
 
     def _set_aside(self):
-        """Yield why levels were not used, and how many."""
         if self.points is not None and "reason" in self.points:
             for reason, count in self.points.loc[~self.points["used"], "reason"].value_counts().items():
                 yield f"Not used: {count}, {reason}"

@@ -203,7 +203,6 @@ def _page(parts, shared, document, origin, *, whole):
 
 
 def _claim(part, answer, shared, document, origin):
-    """Write the page of one answer."""
     block, chart = _Blocks(shared["fits"], APPENDIX), _chart(part)
     return _template("claim.html.jinja").render(
         **shared,
@@ -241,7 +240,6 @@ def _template(name):
 
 
 def _source(answer, document, origin):
-    """Write what an answer was made from, by which version and when."""
     seed = document["provenance"]["seed"]
     return f"{origin}, seed {seed}. Brackets are 95% intervals. Data: {'; '.join(answer['data'])}."
 

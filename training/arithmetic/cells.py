@@ -181,7 +181,6 @@ def accuracies(dataset):
 
 
 def _longer(longest):
-    """Make the choice of the cells out of distribution whose lengths are both at most `longest`."""
     return lambda run: (run["axis"] != "") & (np.maximum(run["length_a"], run["length_b"]) <= longest)
 
 

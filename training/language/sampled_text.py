@@ -83,7 +83,6 @@ def _tokeniser(folder, path):
 
 
 def _ids(prompt, text, size):
-    """Return the numbers of a prompt's tokens, at least one."""
     if text is not None:
         return text.encode(prompt).ids or [text.token_to_id(END_OF_TEXT) or 0]
     try:
@@ -96,7 +95,6 @@ def _ids(prompt, text, size):
 
 
 def _continue(model, ids, tokens, size, temperature, seed):
-    """Return the numbers of tokens of a prompt and of what a model writes after it."""
     context, matrix = model.configuration.context, model.unembedding
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():

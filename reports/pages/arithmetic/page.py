@@ -40,7 +40,6 @@ def shown_in_training(counts):
 
 
 def _numbers(fitted, small, seed):
-    """Return the entries of results.json."""
     longest = fitted.rows[["length_a", "length_b"]].max(axis=None)
     entry = details(fitted, seed)
     return {
@@ -104,7 +103,6 @@ def settled(rivals):
 
 
 def _chart(findings):
-    """Draw accuracy by length, with the share of longer sums right as the finding."""
     entry = findings.document["lengths"]
     share = plain(entry["accuracy"][ABACUS][BEYOND], "{:.0%}")
     return pictured(
@@ -116,7 +114,6 @@ def _chart(findings):
 
 
 def _table(entry, estimates):
-    """Return the table of accuracy and length by embedding, with contrasts to Abacus."""
     rows = []
     for name, of in entry["lengths"]["typical"].items():
         rival, estimate = entry["rivals"].get(name), estimates.get(PUBLISHED.format(name))

@@ -130,7 +130,6 @@ def _apart(document):
 
 
 def _table_by_law(document, order):
-    """Return the table of the elpd, exponent, E and optimal sizes of each law, the recommended one first."""
     rows = []
     for name in order:
         law, at = document["laws"][name], optimum.at_budget(document, optimum.BUDGET, name)
@@ -189,7 +188,6 @@ def _point_table(findings):
 
 
 def _chart(findings, order):
-    """Draw the best size by budget under the recommended law, the other planned laws and the published ones."""
     budgets = np.geomspace(FIRST, optimum.BUDGET, POINTS)
     at = optimum.at_budget(findings.document, optimum.BUDGET, order[0])
     law = f"the {optimum.NAMES[order[0]]} law"

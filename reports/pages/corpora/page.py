@@ -111,7 +111,6 @@ def _quantities_table(entry):
 
 
 def _exponents(entry):
-    """Draw the exponent of each corpus, of the typical and of a new one, with those of other poolings."""
     of, single = entry["exponent"], {PLAIN: "Chinchilla law", APART: "nothing pooled"}
     rows = dict(of["by_corpus"][MAIN]) | {"typical corpus": of["typical"], "a new corpus": of["new"]}
     rows |= {f"{corpus}, {name}": q for law, name in single.items() for corpus, q in of["by_corpus"][law].items()}

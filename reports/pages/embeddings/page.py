@@ -113,7 +113,6 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 
 
 def _reconcile(main, rivals, elpd, published):
-    """Return the entry of exponents with and without embeddings: by law, by study, and of published constants."""
     exponents = study_exponents(main)
     by_law, beyond = law_entries(rivals, elpd), decades_beyond(load("chinchilla_runs"))
     accepted = {name: one for name, one in by_law.items() if not one["rejected"]}
@@ -211,7 +210,6 @@ def _against(values, held):
 
 
 def _chart(by_law, names, measured):
-    """Draw the exponents of the laws that predict about as well, and those that were measured."""
     rows = {
         f"{name} law, {words}".capitalize(): by_law[name][basis] for name in names for basis, words in COUNTED.items()
     }
@@ -230,7 +228,6 @@ def _chart(by_law, names, measured):
 
 
 def _exponents_table(study, measured):
-    """Return the table of exponents by law and noise, measured ones and those of published constants."""
     rows = [
         [
             name,
@@ -259,7 +256,6 @@ def _exponents_table(study, measured):
 
 
 def _sizes_table(entry):
-    """Return the table of estimates of the relation between all parameters and those outside the embeddings."""
     columns = {"gamma": ("γ", "{:,.0f}"), "delta": ("δ", "{:.3f}"), "aspect_ratio": ("width over depth", "{:.1f}")}
     rows = [
         {"estimator": "posterior"}

@@ -85,7 +85,6 @@ def _trends(study, entry):
 
 
 def _chart(findings, entry):
-    """Draw the horizon of each model by date, with the trend."""
     longest = durations({end: x and HOUR * x for end, x in entry["hours"][entry["longest"]]["0.5"].items()})
     return pictured(
         plot_horizons,
@@ -97,7 +96,6 @@ def _chart(findings, entry):
 
 
 def _table_of_models(entry):
-    """Return the table of hours of the models with published ones."""
     hours = entry["published_hours"]
     rows = [
         {
@@ -113,7 +111,6 @@ def _table_of_models(entry):
 
 
 def _table_of_trends(entry):
-    """Return the table of doubling times and dates by trend, and those of models that were best at release."""
     rows = []
     for name, of in entry["trends"].items():
         reached = of["dates_reached"]

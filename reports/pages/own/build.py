@@ -72,7 +72,6 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
 
 
 def _entries(page, fits, **options):
-    """Return entries of results.json: each law, and the decisions that a page is on."""
     laws = {name: fit_entry(fitted) | page.make_entry(fitted) for name, fitted in fits.items()}
     return {"laws": laws} | page.decide(fits, laws, **options)
 
@@ -113,7 +112,6 @@ def _page_of(fits):
 
 
 def _check(laws, backdrop, compute):
-    """Refuse a backdrop of groups, and a budget of laws without budgets."""
     kinds = sorted({law.kind for law in laws})
     if compute is not None and not {*kinds} <= {*PAGES}:
         raise InputError(f"compute: a report on {' and '.join(kinds)} has no budget; leave it out (--compute)")
@@ -126,7 +124,6 @@ def _check(laws, backdrop, compute):
 
 
 def _compared(fits):
-    """Compare fits, or return why they cannot be compared."""
     try:
         return compare(fits)
     except InputError as error:

@@ -81,7 +81,6 @@ class Custom:
         return pictured(plot_compare, self.comparison, code=f"{opened(*self.fits)}bs.plot_compare(bs.compare(fits))")
 
     def _laws(self):
-        """Return a table of laws: elpd by leave-one-out, constants where a law has them, and the check of the law."""
         rows = []
         for name, entry in self.document["laws"].items():
             elpd = [f"{x:.1f}" for x in (entry["elpd_loo"], entry["elpd_se"]) if x is not None]  # one unit has no error

@@ -67,7 +67,6 @@ def _fits(table, *, seed, sampler, **settings):
 
 
 def _quantities(fit, table):
-    """Return shares of progress and of scaling, and the doubling times of the paper's estimator."""
     return {
         "attribution": contributions.attribution(fit, load("attribution_systems"), PAIRS),
         "paper": {
@@ -97,7 +96,6 @@ def _written(numbers):
 
 
 def _chart(findings, of_ho):
-    """Draw the quoted doubling time, the ends of those that predict as well, the mixture, and those published."""
     gain = findings.document["compute_equivalent_gain"]
     quoted = gain["quoted"]
     rivals = {f"Specification {k}, as good": rival["doubling_months"] for k, rival in quoted["rivals"].items()}
@@ -121,7 +119,6 @@ def _chart(findings, of_ho):
 
 
 def _table_of_places(findings, of_ho):
-    """Return the table of doubling times by estimand, the quoted one first."""
     gain, pooled = (findings.document[key] for key in ("compute_equivalent_gain", "pooled_doubling_months"))
     quoted, far = gain["quoted"], _variants(findings)["main"]["doubling_months"]
     rows = [
@@ -144,7 +141,6 @@ def _table_of_places(findings, of_ho):
 
 
 def _table_of_specifications(findings):
-    """Return the table of all specifications: how well they predict, their doubling times, and tests by noise."""
     progress, effects, rows = findings.document["progress"], findings.document["paper_effects"], []
     for k, score in findings.besides["comparison"].iterrows():
         entry, times = progress[str(k)], effects[str(k)].get("doubling_months")
@@ -173,7 +169,6 @@ def _variants(findings):
 
 
 def _table_of_variants(findings, of_ho):
-    """Return the table of variants of the main specification, with published ones."""
     of = {"paper_effects": "autocorrelation", "main": "closed_form"}
     rows = [
         (

@@ -42,7 +42,6 @@ def least_squares(fitted):
 
 
 def _joint(capability, models):
-    """Return the slope of capability in log compute and its yearly gain, by one regression on both."""
     columns = [np.log(models["training_compute_flop"]), models["year"], np.ones(len(models))]
     coefficients, *_ = np.linalg.lstsq(np.column_stack(columns), capability, rcond=None)
     return float(coefficients[0]), float(coefficients[1])

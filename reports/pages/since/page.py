@@ -157,7 +157,6 @@ def _law(fitted):
 
 
 def _chart(entry):
-    """Draw the gain before and since the break, of the quoted form, of its rival, and under a constant gain."""
     year, gains, rows = month(entry["break_year"]), entry["gains"], {}
     answers, form = entry["scores"]["answers"], entry["quoted"].replace(", ", " and ")
     for name in dict.fromkeys((entry["quoted"], PLAIN)):

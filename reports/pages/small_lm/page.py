@@ -93,7 +93,6 @@ def shortfalls(tables):
 
 
 def _exponents(fits, tables, seed):
-    """Return entries of the exponents of each scheme, by what is counted: of its frontier, and of its law."""
     entries = {}
     for scheme, table in tables.items():
         draws, posterior = fits[scheme].draws, fits[scheme]["posterior"].to_dataset()
@@ -206,7 +205,6 @@ def _predicted(slopes, observed):
 
 
 def _chart(truth):
-    """Draw the fitted floor of each scheme of training under both laws, and the known one."""
     rows, holding = {}, sum(of["holds"] for of in truth.values())
     for scheme, words in SCHEMES.items():
         name, of = f"{_spelt(scheme).capitalize()} ({words})", truth[scheme]
@@ -225,7 +223,6 @@ def _chart(truth):
 
 
 def _floor_table(entry):
-    """Return the table of the fitted floor by scheme of training, under both laws."""
     rows = []
     for scheme, words in SCHEMES.items():
         of = entry["truth"][scheme]

@@ -179,7 +179,6 @@ class Task:
         return batch.scored
 
     def _digits(self, first, second):
-        """Count the digits of the longest number of a cell."""
         return max(first, second)
 
     def _cells(self):
@@ -188,7 +187,6 @@ class Task:
         return [(first, second, ANY) for first in range(1, firsts + 1) for second in range(1, seconds + 1)]
 
     def _variants(self, first, second, variants, keys, orders):
-        """Draw the variants that are still open."""
         return variants
 
     def _parts(self, first, second, variants, keys, bounds, hint_keys):
