@@ -9,65 +9,28 @@ without and with the drift. The regret is that of taking the run that is predict
 The second size of the pools ``parallel`` is the number of parallel streams, in place of tokens.
 """
 
+import tomllib
 import warnings
 from functools import partial
-from typing import NamedTuple
 
 import bayescaling as bs
 import numpy as np
 import pandas as pd
 from bayescaling.inference.comparison.rollout import predicted
 from design import COUPLED, FINAL, LAWS, START, SUM, Pool, bought
-from study import laws_of, register
+from study import HERE, laws_of, register
 
+SOURCES = tomllib.loads((HERE / "tables" / "pools.toml").read_text(encoding="utf-8"))
+ALONE = {"data-constrained": {SUM: bs.laws.DataConstrained()}}  # a law of more sizes: it has no point estimate here
 RULES = ("plan", "gated, two laws", "v-optimal", "cheapest", "cost-random", "random")
 REPEATED = {"cost-random": 5, "random": 5}  # seeds of rules that draw at random
 
 
-class Source(NamedTuple):
-    """A table of a pool.
-
-    Attributes
-    ----------
-    file : str
-    columns : dict of str to str
-        Columns of the law by those of the file.
-    where : str or None
-    laws : dict of str to Law
-    shares : tuple of float
-        Budgets, as shares of the cost of the pool.
-    cost : str, optional
-        Column of the cost; 6ND by default.
-    """
-
-    file: str
-    columns: dict
-    where: str | None
-    laws: dict
-    shares: tuple
-    cost: str | None = None
-
-
-PARALLEL = {"num_params": "parameters", "parallel_size": "tokens"}
-SOURCES = {
-    "farseer": Source("scalebench_farseer.csv", {"N": "parameters", "D": "tokens"}, None, LAWS, (0.01, 0.05, 0.1)),
-    "parallel, pile": Source("scalebench_parallel.csv", PARALLEL, "pile", LAWS, (0.75, 0.9), "parameters"),
-    "parallel, stack": Source("scalebench_parallel.csv", PARALLEL, "stack", LAWS, (0.75, 0.9), "parameters"),
-    "data-constrained": Source(
-        "scalebench_data_constrained.csv",
-        {"params": "parameters"},
-        None,
-        {SUM: bs.laws.DataConstrained()},
-        (0.01, 0.05, 0.1),
-    ),
-}
-
-
 def opened(tables, source):
     """Return runs that may be bought, in order of cost, with their cost, and the runs to be predicted."""
-    table = pd.read_csv(tables / source.file).drop_duplicates().rename(columns=source.columns)
-    table = table if source.where is None else table[table["group"] == source.where]
-    table["cost"] = table[source.cost] if source.cost else 6.0 * table["parameters"] * table["tokens"]
+    table = pd.read_csv(tables / source["file"]).drop_duplicates().rename(columns=source["columns"])
+    table = table[table["group"] == source["where"]] if "where" in source else table
+    table["cost"] = table[source["cost"]] if "cost" in source else 6.0 * table["parameters"] * table["tokens"]
     table = table.assign(training_flop=6.0 * table["parameters"] * table["tokens"])
     parts = [table[table["split"] == name].sort_values("cost", kind="stable") for name in ("train", "test")]
     pool, ahead = (part.reset_index(drop=True) for part in parts)
@@ -93,19 +56,19 @@ def scored(pool, choice, ahead, seed):
     }
 
 
-def one_pool(tables, source, seed):
+def one_pool(tables, name, seed):
     """Return means of scores of every rule at every budget of a pool, over the seeds of random rules."""
+    source, laws = SOURCES[name], ALONE.get(name, LAWS)
     table, cost, ahead = opened(tables, source)
     dearest = ahead.iloc[[int(ahead["cost"].argmax())]].reset_index(drop=True)
-    pool = Pool(table, cost, None, source.laws, dearest)
-    # A law of more sizes has no point estimate here, and no second law.
-    rules = [rule for rule in RULES if COUPLED in source.laws or rule not in ("v-optimal", "gated, two laws")]
+    pool = Pool(table, cost, None, laws, dearest)
+    rules = [rule for rule in RULES if COUPLED in laws or rule not in ("v-optimal", "gated, two laws")]
     result = {"pool": len(table), "predicted": len(ahead), "start": START}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         everything = scored(pool, bought(pool, "cheapest", np.inf, np.random.default_rng(seed)), ahead, seed)
         result["all runs"] = everything
-        for share in source.shares:
+        for share in source["shares"]:
             result[f"{share:g}"] = {}
             for rule in rules:
                 scores = []
@@ -120,4 +83,4 @@ def one_pool(tables, source, seed):
           seed=1)  # fmt: skip
 def design_pools(parts, *, tables, seed):
     """Buy from each real pool by every rule at every budget."""
-    return {name: parts.entry(name, partial(one_pool, tables, source, seed)) for name, source in SOURCES.items()}
+    return {name: parts.entry(name, partial(one_pool, tables, name, seed)) for name in SOURCES}
