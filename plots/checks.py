@@ -113,7 +113,9 @@ def plot_posterior(
     if prior:
         places = np.concatenate([layer.data["x"] for layer in layers])
         for name, look in with_looks(named):
-            at = density_within(_prior_draws(named[name], quantity), places.min(), places.max())
+            fit, rng = named[name], np.random.default_rng(0)
+            draws = fit.law.prior_draws(rng, fit.draws.reference, fit.rows, PRIOR_DRAWS).named()[quantity].values
+            at = density_within(draws, places.min(), places.max())
             if at is not None:
                 one, data = len(named) == 1, frame(x=at[0], y=at[1])
                 series = "prior" if one else f"{name}, prior"
@@ -140,11 +142,6 @@ def _quoted_draws(fit, quantity):
     if not float(draws.std()) > 0:
         raise InputError(f"{quantity} of a fit of {fit.law.name} does not vary; choose another quantity")
     return quote_draws(fit, draws)
-
-
-def _prior_draws(fit, quantity):
-    draws = fit.law.prior_draws(np.random.default_rng(0), fit.draws.reference, fit.rows, PRIOR_DRAWS)
-    return draws.named()[quantity].values
 
 
 @figure

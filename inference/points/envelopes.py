@@ -301,7 +301,9 @@ def _power_law(estimator, points, runs):
     message = f"{len(used)} of {len(points)} levels of compute have an optimum"
     laws = ((np.nan,) * 3,) * 2
     if converged:
-        laws = [_regress(used["training_flop"], used[size]) for size in ("parameters", "tokens")]
+        log_compute = np.log(used["training_flop"])
+        lines = [stats.linregress(log_compute, np.log(used[size])) for size in ("parameters", "tokens")]
+        laws = [(float(line.slope), float(np.exp(line.intercept)), float(line.stderr)) for line in lines]
     else:
         message = (
             f"{estimator}: {message}, and a power law needs {FEWEST_OPTIMA}; add runs of other sizes at equal compute"
@@ -328,8 +330,3 @@ def _exponents(levels, tables):
     log_compute, log_size = np.moveaxis(np.array(levels), (1, 2), (0, 1))
     enough = np.isfinite(log_size).sum(-1) >= FEWEST_OPTIMA
     return np.where(enough, slopes(log_compute, log_size), np.nan)
-
-
-def _regress(compute, size):
-    line = stats.linregress(np.log(compute), np.log(size))
-    return float(line.slope), float(np.exp(line.intercept)), float(line.stderr)

@@ -6,15 +6,10 @@ from ....datasets import CHINCHILLA_VOCABULARY, load
 from ....inference import Fitter, compare, fit, intervals
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.weights import sum_error
+from ....inference.estimands import study_exponents as studied
 from ....inference.estimands.allocate import decades_outside
 from ....inference.estimands.strength import DIRECTION, times_outside
-from ....inference.estimands.study_exponents import (
-    BASES,
-    KAPLAN_EXPONENT,
-    SyntheticStudy,
-    frontier_exponents,
-    study_exponents,
-)
+from ....inference.estimands.study_exponents import BASES, KAPLAN_EXPONENT, study_exponents
 from ....inference.words import plain, probability
 from ....models.laws import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
 from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
@@ -31,14 +26,8 @@ from ...laws import LAWS as OF_CHINCHILLA
 from ...laws import PLANNED as OF_OTHER_MEANS
 from ...results import fit_entry, verdict_entry
 
-STAGES = (
-    "sizes of models",
-    "laws of embeddings",
-    "embeddings: leave-one-out",
-    "reconciliation",
-    "planning",
-    "embeddings: numbers",
-)
+STAGES = ("sizes of models", "laws of embeddings", "embeddings: leave-one-out", "reconciliation", "planning",
+          "embeddings: numbers")  # fmt: skip
 MAIN = "embedding-corrected"
 LAWS = {
     MAIN: EmbeddingCorrected(),
@@ -120,7 +109,7 @@ def _reconcile(main, rivals, elpd, published):
     return {
         "local_exponent": {
             basis: {
-                source: float(frontier_exponents(of, basis=basis, gamma=PUBLISHED_GAMMA)["size"][0])
+                source: float(studied.frontier_exponents(of, basis=basis, gamma=PUBLISHED_GAMMA)["size"][0])
                 for source, of in published.items()
             }
             | {"posterior": intervals.summary(exponents[basis]["size"])}
@@ -176,7 +165,7 @@ def decades_beyond(runs, study=None):
 
     It is the largest of either end: above the runs (positive) or below (negative), 0 within.
     """
-    study = study or SyntheticStudy()
+    study = study or studied.SyntheticStudy()
     sizes = {"nonembedding": runs["parameters_nonembedding"], "total": runs["parameters"]}
     decades = {}
     for basis, budgets in zip(BASES, study.budgets, strict=True):

@@ -2,18 +2,8 @@
 
 import math
 
-from ....inference.estimands.strength import (
-    STRONG,
-    WEAK,
-    Facts,
-    grade_of_direction,
-    grades,
-    raises,
-    reasons,
-    strength,
-    times_outside,
-    width,
-)
+from ....inference.estimands import strength as grading
+from ....inference.estimands.strength import STRONG, WEAK, Facts, times_outside, width
 from ....inference.estimands.study_exponents import KAPLAN_EXPONENT
 from ....inference.words import MIDDLE, digits, month, position
 from ... import optimum
@@ -69,10 +59,10 @@ def answer(texts, facts, rests_on, diagnostics, *, page, slug=""):
         "slug": slug,
         "facts": {name: None if isinstance(x, float) and math.isinf(x) else x for name, x in facts._asdict().items()},
         "rests_on": rests_on,
-        "grades": grades(facts),
-        "strength": strength(facts),
-        "because": "; ".join(reasons(facts)) or "nothing",
-        "raises": "; ".join(raises(facts)),
+        "grades": grading.grades(facts),
+        "strength": grading.strength(facts),
+        "because": "; ".join(grading.reasons(facts)) or "nothing",
+        "raises": "; ".join(grading.raises(facts)),
         "data": sorted({diagnostics[name]["data"] for name in rests_on}),
     }
 
@@ -163,7 +153,7 @@ def _since(document):
         "rival": entry["rival"],
         "faster": ends,
         "analyses": len(faster),
-        "sure": grade_of_direction(ends["least"]) != WEAK,
+        "sure": grading.grade_of_direction(ends["least"]) != WEAK,
         "moment": month(entry["break_year"]),
         "factor": entry["periods"]["all"]["model"]["factor"],
     }
@@ -248,7 +238,7 @@ def _arithmetic(document):
         "rivals": shares,
         "lengths": {name: of["0.5"] for name, of in entry["lengths"]["typical"].items() if name in ("abacus", *shares)},
         "least": min(further),
-        "sure": grade_of_direction(min(further)) == STRONG,
+        "sure": grading.grade_of_direction(min(further)) == STRONG,
         "trained": entry["train_digits"],
         "longest": entry["longest"],
     }

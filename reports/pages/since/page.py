@@ -19,21 +19,8 @@ from ...html import prose
 from ...html.illustrations import pictured
 from ...laws import MAIN
 from ...laws import SPECIFICATIONS_STUDY as STUDY
-from . import tables
-from .forms import (
-    BREAK,
-    DEFAULT,
-    LINEAR,
-    OF_SCORES,
-    PLAIN,
-    SHARED,
-    WITHOUT_REASONING,
-    best_form,
-    name_of_fit,
-    periods,
-    probabilities,
-    with_fits,
-)
+from . import forms, tables
+from .forms import BREAK, DEFAULT, LINEAR, OF_SCORES, PLAIN, SHARED, WITHOUT_REASONING, name_of_fit
 from .least_squares import least_squares
 
 LAWS = {LINEAR: Scores(pace="linear"), BREAK: Scores(pace="break")}
@@ -73,7 +60,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         posteriors=others | {name_of_fit(BREAK): broken},
         records=constant.pop("records"),
     )
-    form = best_form(scores := findings.study("since_scores"))
+    form = forms.best_form(scores := findings.study("since_scores"))
     findings.records |= {} if form == PLAIN else scores["records"]
     entry = stage(NUMBERS, lambda: _entry(findings, table, constant, broken, form), of={BREAK: broken})
     bridge = stage(EARLIER, lambda: earlier_progress(shared, findings.study(STUDY)["fall"]), of=shared)
@@ -97,7 +84,7 @@ def gain_entries(pace, fitted):
         some = np.linspace(0, len(gain) - 1, min(PAIRS, len(gain))).astype(int)
         pairs[period] = {"slope": slope[some].tolist(), "gain": gain[some].tolist()}
     slopes = {pace: intervals.summary(slope)}
-    entries = {"periods": periods(fitted), "slope_a_decade": slopes, "pairs": pairs, "laws": {pace: _law(fitted)}}
+    entries = {"periods": forms.periods(fitted), "slope_a_decade": slopes, "pairs": pairs, "laws": {pace: _law(fitted)}}
     return entries | ({"least_squares": least_squares(fitted)} if pace == LINEAR else {})
 
 
@@ -107,15 +94,15 @@ def _entry(findings, table, constant, broken, form):
     numbers, laws = plain if form == PLAIN else scores["numbers"], {}
     for name, of in ((PLAIN, plain), (form, numbers)):
         laws |= {name_of_fit(pace, name): law for pace, law in of["laws"].items()}
-    by_period, changes, forms = numbers["periods"], findings.study("since_changes"), findings.study("since_forms")
-    answers = {DEFAULT: with_fits(forms["answers"][DEFAULT], plain["periods"])}
-    of_scores = {PLAIN: with_fits(scores["answers"][PLAIN], plain["periods"])}
+    by_period, changes, of_forms = numbers["periods"], findings.study("since_changes"), findings.study("since_forms")
+    answers = {DEFAULT: forms.with_fits(of_forms["answers"][DEFAULT], plain["periods"])}
+    of_scores = {PLAIN: forms.with_fits(scores["answers"][PLAIN], plain["periods"])}
     entry = numbers | {
         "quoted": form,
         "fits": {pace: name_of_fit(pace, form) for pace in LAWS},
         "laws": laws,
         "rests": changes,
-        "forms": forms | {"answers": forms["answers"] | answers},
+        "forms": of_forms | {"answers": of_forms["answers"] | answers},
         "scores": {key: scores[key] for key in ("left_out", "trends", WITHOUT_REASONING, "later")}
         | {"answers": scores["answers"] | of_scores},
     }
@@ -137,7 +124,7 @@ def _entry(findings, table, constant, broken, form):
             for name in ("before", "after")
         },
         "rival": None if form == PLAIN else of_scores[PLAIN][BREAK]["gains"],
-        "p_faster": probabilities(entry),
+        "p_faster": forms.probabilities(entry),
         "later_models": findings.study("since_later_models"),
         "frontier": findings.study("since_frontier"),
         "calibration": findings.study("since_coverage"),
