@@ -99,13 +99,7 @@ def pooled_priors(parts, *, tables, seeds, **options):
             (arm, *key): [
                 parts.entry(
                     f"{fitted} runs, {arm}, {key}, {seed}",
-                    functools.partial(
-                        scores,
-                        table,
-                        fitted,
-                        priors_of(priors[key[0]]),
-                        options | {"seed": seed},
-                    ),
+                    functools.partial(scores, table, fitted, priors_of(priors[key[0]]), options | {"seed": seed}),
                 )
                 for seed in range(1, seeds + 1)
             ]

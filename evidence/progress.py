@@ -108,9 +108,7 @@ def progress_pace(parts, *, seed, **brief):
     change = parts.entry("one change", lambda: _one_change(fitter, {"seed": seed, **brief}))
     walk = parts.fit("random walk", lambda: fitter.fit(law=WALK, seed=seed, **brief))
     path, p_faster = pace_by_year(walk)
-    return change | {
-        "random_walk": {"law": law_entry(walk), "p_faster": p_faster, **_by_year(path)},
-    }
+    return change | {"random_walk": {"law": law_entry(walk), "p_faster": p_faster, **_by_year(path)}}
 
 
 def _one_change(fitter, options):

@@ -75,11 +75,7 @@ def fitted(runs, *, seed=1, **options):
         "quantities": {law: {name: by_group(fits[law], name) for name in SHOWN} for law in (MAIN, APART)},
         "robust": intervals.robust_entries(fits[MAIN]),
         "laws": {
-            name: {
-                "law": law.label,
-                **results.check_entries(fits[name]),
-                "diagnostics": fits[name].diagnostics,
-            }
+            name: {"law": law.label, **results.check_entries(fits[name]), "diagnostics": fits[name].diagnostics}
             for name, law in laws.items()
         },
     }

@@ -76,9 +76,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     of_chinchilla = earlier | fits
     rivals = {name: of_chinchilla[name] for name in OF_CHINCHILLA if name in of_chinchilla}
     loo = stage(
-        "embeddings: leave-one-out",
-        lambda: {name: f.loo() for name, f in (fits | rivals).items()},
-        of=fits | rivals,
+        "embeddings: leave-one-out", lambda: {name: f.loo() for name, f in (fits | rivals).items()}, of=fits | rivals
     )
     elpd = {name: of.elpd_i.values for name, of in loo.items()}
     comparison, constants = compare(fits), chinchilla_constants(published)

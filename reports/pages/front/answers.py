@@ -13,12 +13,7 @@ from ...laws import DEFAULT
 
 LEVEL, JUST = 0.95, 0.05  # of intervals, and of a tail: an interval of 90% misses what lies in it
 TEMPLATE = "answers.md.jinja"
-WORDS = {
-    "digits": digits,
-    "position": position,
-    "times_outside": times_outside,
-    "KAPLAN_EXPONENT": KAPLAN_EXPONENT,
-}
+WORDS = {"digits": digits, "position": position, "times_outside": times_outside, "KAPLAN_EXPONENT": KAPLAN_EXPONENT}
 
 
 def answers(document):
@@ -167,9 +162,7 @@ def _time_horizons(document):
     medians = [of["doubling_months"][MIDDLE] for of in rivals.values()]
     alone, best = trends["estimates alone"]["doubling_months"], entry["best_at_release"]["published"]
     facts = make_facts(
-        entry["verdict"],
-        width=width(q),
-        sensitivity=ratio([q[MIDDLE], *medians, alone[MIDDLE], best[MIDDLE]]),
+        entry["verdict"], width=width(q), sensitivity=ratio([q[MIDDLE], *medians, alone[MIDDLE], best[MIDDLE]])
     )
     never = [of["dates_reached"]["a month of work"]["p_not_until"] for of in rivals.values()]
     named = {

@@ -98,11 +98,7 @@ def _chart(findings, entry):
 def _table_of_models(entry):
     hours = entry["published_hours"]
     rows = [
-        {
-            "model": model,
-            "half of runs": digits(entry["hours"][model]["0.5"]),
-            "published, half": f"{hours[model]:.1f}",
-        }
+        {"model": model, "half of runs": digits(entry["hours"][model]["0.5"]), "published, half": f"{hours[model]:.1f}"}
         for model in entry["hours"]
         if model in hours
     ]

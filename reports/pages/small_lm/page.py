@@ -20,12 +20,7 @@ from ...results import fit_entry
 
 STUDIES = ("small_models_coverage", "small_models_changed", "small_models_omega")
 STAGES = ("small models: fits", "small models: frontiers", "small models: numbers")
-SCHEMES = {
-    "scheme-1": "one rate",
-    "scheme-2": "best rates",
-    "scheme-3": "cosine",
-    "scheme-4": "six budgets",
-}
+SCHEMES = {"scheme-1": "one rate", "scheme-2": "best rates", "scheme-3": "cosine", "scheme-4": "six budgets"}
 MAIN = "scheme-4"
 ONE_RATE, BEST_RATE = "scheme-1", "scheme-2"  # alike but for the learning rates of all sizes except the largest
 # Changes of a study of the coupled law.
