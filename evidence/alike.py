@@ -6,6 +6,7 @@ learned as the drift itself in ``beyond.py``: its scales maximise the log score 
 every figure of coverage the other sources teach it.
 """
 
+from functools import partial
 from itertools import combinations
 
 import bayescaling as bs
@@ -119,12 +120,8 @@ def alike(parts, *, tables, seed, **settings):
         for source, (table, by) in read(tables).items():
             for percent in PERCENTILES:
                 key = source, by, percent
-                rollout = parts.entry(
-                    f"{source} {name} {percent}",
-                    lambda law=law, table=table, by=by, percent=percent: differences(
-                        law, table, by, percent, seed, settings
-                    ),
-                )
+                make = partial(differences, law, table, by, percent, seed, settings)
+                rollout = parts.entry(f"{source} {name} {percent}", make)
                 arrays = {part: np.array(rollout[part]) for part in ("sample", "observed", "decades")}
                 rollouts[key] = rollout | arrays
         result[name] = of_law(rollouts, drifts()[name], seed)

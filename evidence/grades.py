@@ -57,18 +57,12 @@ def of_ladder(entropy, settings):
     fit, rival = (fitter(law).fit(runs, seed=entropy[-1], **settings) for law in laws)
     true = {"exponent": constants["beta"] / (constants["alpha"] + constants["beta"])}
     true["size"] = float(coupled.optimum(compute, **constants)[0])
-    quantities = [
+    ours, others = (
         {"exponent": parameters(of)["exponent_parameters"], "size": sized(of, compute)} for of in (fit, rival)
-    ]
+    )
+    beyond = {"exponent": 0.0, "size": decades}
     return {
-        kind: graded(
-            quantities[0][kind],
-            true[kind],
-            fit,
-            others=[quantities[1][kind][MIDDLE]],
-            decades=decades if kind == "size" else 0.0,
-        )
-        for kind in true
+        kind: graded(ours[kind], true[kind], fit, others=[others[kind][MIDDLE]], decades=beyond[kind]) for kind in true
     }
 
 

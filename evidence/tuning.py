@@ -10,6 +10,8 @@ less at large sizes.
 compares the best rate and batch that it gives for that size with the best of its 117 runs on 1e11 tokens.
 """
 
+from functools import partial
+
 import bayescaling as bs
 import numpy as np
 import pandas as pd
@@ -91,10 +93,8 @@ def tuning(parts, *, seed, simulations):
     """Simulate sweeps of both cases, fit them and count."""
     result = {}
     for number, case in enumerate(CASES):
-        entries = [
-            parts.entry(f"{case} {s}", lambda s=s, case=case, number=number: one_sweep([seed, number, s], case))
-            for s in range(simulations)
-        ]
+        seeds = [[seed, number, s] for s in range(simulations)]
+        entries = [parts.entry(f"{case} {of[-1]}", partial(one_sweep, of, case)) for of in seeds]
         names = [name for name in entries[0] if name not in ("verdict", "ok")]
         result[case] = {"sweeps": len(entries), "fits": sum(entry["verdict"] == "fits" for entry in entries)} | {
             name: {
@@ -111,14 +111,10 @@ def tuning_step_law(parts, *, tables, seed):
     """Fit Step Law's smaller models, and compare what is best at the largest with its runs."""
     del parts
     rows = pd.read_csv(tables / "scalebench_lr_bsz.csv")
-    runs = pd.DataFrame(
-        {
-            "parameters": rows["non_embedding_param_size"].astype(float),
-            "tokens": rows["data_size"],
-            RATE: rows["lr"],
-            BATCH: SEQUENCE * rows["bsz"].astype(float),
-            "loss": rows["lm_loss"],
-        }
+    runs = rows[["data_size", "lr", "lm_loss"]].set_axis(["tokens", RATE, "loss"], axis=1)
+    runs["parameters"], runs[BATCH] = (
+        rows["non_embedding_param_size"].astype(float),
+        SEQUENCE * rows["bsz"].astype(float),
     )
     target = runs[rows["split"] == "test"]
     smaller = runs[runs["parameters"] < target["parameters"].max()]
@@ -135,15 +131,15 @@ def tuning_step_law(parts, *, tables, seed):
     return {
         "runs": len(fitted),
         "target": {"parameters": n, "tokens": d, "runs": len(target)},
-        "best": {name: dict(zip(("q5", "q50", "q95"), _quantiles(x), strict=True)) for name, x in quoted.items()},
+        "best": {name: _quantiles(x) for name, x in quoted.items()},
         "best_run": {name: float(best_run[name]) for name in (*middles, "loss")},
         "nearest_run": {name: float(nearest[name]) for name in (*middles, "loss")},
         "lost_by_nearest": float(np.log(nearest["loss"] / best_run["loss"])),
-        "exponents": {name: dict(zip(("q5", "q50", "q95"), _quantiles(x), strict=True)) for name, x in values.items()},
+        "exponents": {name: _quantiles(x) for name, x in values.items()},
         "verdict": fit.check()["verdict"],
         "ok": fit.diagnostics["ok"],
     }
 
 
 def _quantiles(draws):
-    return [float(x) for x in np.quantile(draws, (0.05, 0.5, 0.95))]
+    return dict(zip(("q5", "q50", "q95"), map(float, np.quantile(draws, (0.05, 0.5, 0.95))), strict=True))
