@@ -112,10 +112,8 @@ def tuning_step_law(parts, *, tables, seed):
     del parts
     rows = pd.read_csv(tables / "scalebench_lr_bsz.csv")
     runs = rows[["data_size", "lr", "lm_loss"]].set_axis(["tokens", RATE, "loss"], axis=1)
-    runs["parameters"], runs[BATCH] = (
-        rows["non_embedding_param_size"].astype(float),
-        SEQUENCE * rows["bsz"].astype(float),
-    )
+    runs["parameters"] = rows["non_embedding_param_size"].astype(float)
+    runs[BATCH] = SEQUENCE * rows["bsz"].astype(float)
     target = runs[rows["split"] == "test"]
     smaller = runs[runs["parameters"] < target["parameters"].max()]
     fitted = smaller.sample(FITTED, random_state=seed).reset_index(drop=True)
