@@ -62,9 +62,9 @@ def progress_variants(parts, *, seed, **brief):
     fits = {name: fitted(name, **options) for name, options in {"main": {}, **VARIANTS}.items()}
     rows = fits["main"]["observed_data"].sizes["evaluation"]
     alike = {name: fit for name, fit in fits.items() if fit["observed_data"].sizes["evaluation"] == rows}
-    scores = against(score_progress(alike, seed=seed), "main")
+    scores = intervals.entries(against(score_progress(alike, seed=seed), "main"))  # of those with the same rows
     return {
-        "variants": {name: _variant(fit) | _scored(scores, name) for name, fit in fits.items()},
+        "variants": {name: _variant(fit) | scores.get(name, {}) for name, fit in fits.items()},
         "transformer_by_form": {
             name: _transformer(fit) for name, fit in fits.items() if name.startswith("transformer_")
         },
@@ -84,11 +84,6 @@ def _variant(fit):
 
 def _times(rate):
     return {name: intervals.finite(x) for name, x in times(rate).items()}
-
-
-def _scored(scores, name):
-    """Return differences of a variant's scores from the main specification's; none if it has other rows."""
-    return {} if name not in scores.index else {key: intervals.finite(x) for key, x in scores.loc[name].items()}
 
 
 def _transformer(fit):

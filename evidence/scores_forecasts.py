@@ -80,7 +80,10 @@ def _forecast(cut, *, seed, **settings):
     later = later.assign(training_compute_flop=np.nan).reset_index(drop=True)
     rng = np.random.default_rng([seed, int(4 * cut)])
     new = fit.draws.of_unseen(later, rng).replicate(rng)
-    line = [_line(past[past["benchmark"] == row.benchmark], row.year) for row in later.itertuples()]
+    line = []
+    for row in later.itertuples():
+        x, y = past.loc[past["benchmark"] == row.benchmark, ["year", "score"]].to_numpy(float).T
+        line.append(np.clip(straight_line(x, y, row.year), 0, 1))
     return {
         "law": np.quantile(new.transpose("row", ...).values.reshape(len(later), -1), PROBABILITIES, axis=1).tolist(),
         "line": np.stack(line, -1).tolist(),
@@ -90,7 +93,3 @@ def _forecast(cut, *, seed, **settings):
         "scores": len(later),
         "ok": fit.diagnostics["ok"],
     }
-
-
-def _line(past, year):
-    return np.clip(straight_line(past["year"].to_numpy(float), past["score"].to_numpy(float), year), 0, 1)

@@ -170,13 +170,15 @@ def made(name, study, *, folder=HERE, parts, **more):
     of = origins(study)
     digest = hashlib.sha256(json.dumps(of, sort_keys=True, default=str).encode()).hexdigest()
     its_parts = Parts(parts / f"{name}-{digest[:12]}")
+    asked = ["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip() or None
     with _timed(its_parts.path("seconds")) as clock:
         result = study.make(its_parts, **study.settings, **more)
     document = {
         "what": study.what,
         "made": datetime.now(UTC).date().isoformat(),
         "version": bs.__version__,
-        "commit": _commit(),
+        "commit": commit,
         "command": study.command or f"python evidence/make.py {name}{' --tables FOLDER' if study.foreign else ''}",
         **of,
         "seconds": int(clock.read_text()),
@@ -196,9 +198,3 @@ def _timed(clock):
         yield clock
     finally:
         clock.write_text(f"{before + time.monotonic() - begun:.0f}")
-
-
-def _commit():
-    command = ["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"]
-    process = subprocess.run(command, capture_output=True, text=True, check=False)
-    return process.stdout.strip() or None

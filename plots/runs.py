@@ -192,7 +192,11 @@ def plot_isoflop(
     'The best size grows from '
     """
     level, runs = check_level(level), run_sizes(fit, **planned)
-    budgets = np.sort(_budgets_of_runs(runs) if compute is None else budgets_of(compute))
+    if compute is None:  # the middles of bins of compute, near which there are runs
+        medians = runs["compute"].groupby(compute_bins(runs["compute"].to_numpy())).median().to_numpy()
+        places = np.unique(np.linspace(0, len(medians) - 1, MOST_BUDGETS).round().astype(int))
+        compute = [float(f"{x:.2g}") for x in medians[places]]
+    budgets = np.sort(budgets_of(compute))
     best = allocate(fit, budgets, **planned)
     if "parameters" not in best:
         raise InputError(f"a fit of {fit.law.name} has no best size; use a law of parameters and tokens")
@@ -228,13 +232,6 @@ def plot_isoflop(
         y=Axis(LOSS, log=True),
         layers=tuple(layers),
     )
-
-
-def _budgets_of_runs(runs):
-    """Choose budgets near which there are runs: the middle of bins of compute."""
-    medians = runs["compute"].groupby(compute_bins(runs["compute"].to_numpy())).median().to_numpy()
-    places = np.unique(np.linspace(0, len(medians) - 1, MOST_BUDGETS).round().astype(int))
-    return np.array([float(f"{x:.2g}") for x in medians[places]])
 
 
 @figure

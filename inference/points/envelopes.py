@@ -120,7 +120,9 @@ def _equal_compute(columns, runs, compute=None, width=WIDTH, minimum_runs=MINIMU
     if compute is None:
         groups = _densest_windows(log_compute, width, minimum_runs)
     else:
-        groups = _nearest_budget(log_compute, np.unique(np.log10(np.asarray(compute, float))), width)
+        distance = np.abs(log_compute[:, None] - np.unique(np.log10(np.asarray(compute, float))))
+        nearest = np.where(distance.min(axis=1) <= width / 2, distance.argmin(axis=1), -1)
+        groups = [np.flatnonzero(nearest == i) for i in np.unique(nearest[nearest >= 0])]
     if not groups:
         place = runs.attrs.get("source", "the table")
         raise InputError(
@@ -228,13 +230,6 @@ def _densest_windows(log_compute, width, minimum_runs):
         groups.append(left[first : ends[first]])
         left = np.delete(left, slice(first, ends[first]))
     return sorted(groups, key=lambda group: log_compute[group].mean())
-
-
-def _nearest_budget(log_compute, levels, width):
-    """Return rows within half a width of each level of log10 compute, none twice, in order of compute."""
-    distance = np.abs(log_compute[:, None] - levels)
-    nearest = np.where(distance.min(axis=1) <= width / 2, distance.argmin(axis=1), -1)
-    return [np.flatnonzero(nearest == i) for i in np.unique(nearest[nearest >= 0])]
 
 
 def _point(compute, runs, parameters=np.nan, tokens=np.nan, loss=np.nan, *, reason=""):

@@ -27,7 +27,9 @@ def least_squares(fitted):
     stages = fit_two_stages(capability, undistilled, FAMILIES)
     with_compute = undistilled.dropna(subset=["training_compute_flop"])
     with_compute = with_compute[with_compute["model"].isin(capability.index)]
-    slope, gain = _joint(capability[with_compute["model"]].to_numpy(), with_compute)
+    columns = np.log(with_compute["training_compute_flop"]), with_compute["year"], np.ones(len(with_compute))
+    of_both = capability[with_compute["model"]].to_numpy()
+    slope, gain, _ = map(float, np.linalg.lstsq(np.column_stack(columns), of_both, rcond=None)[0])
     unit = _unit(capability, models, fitted)
     return {
         "unit": unit,
@@ -39,12 +41,6 @@ def least_squares(fitted):
         "one regression": {"slope": unit * DECADE * slope, "gain": unit * gain, "factor": float(np.exp(gain / slope))},
         "models": {"two stages": stages.rows, "one regression": len(with_compute)},
     }
-
-
-def _joint(capability, models):
-    columns = [np.log(models["training_compute_flop"]), models["year"], np.ones(len(models))]
-    coefficients, *_ = np.linalg.lstsq(np.column_stack(columns), capability, rcond=None)
-    return float(coefficients[0]), float(coefficients[1])
 
 
 def _unit(capability, models, fitted):
