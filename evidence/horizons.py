@@ -55,21 +55,14 @@ def horizons_weirdml(parts, *, seed, **settings):
 
 def _entry(fit):
     """Return doubling times, dates ahead and horizons of the models with published ones."""
-    hours = {tasks: bs.horizons.minutes(fit, tasks=tasks) / 60 for tasks in ("typical", "random")}
-    bias = fit["posterior"].get("estimate_bias")
+    hours = (bs.horizons.minutes(fit) / 60).sel(share=0.5)
     return {
         "diagnostics": fit.diagnostics,
         "doubling_days": intervals.entries(bs.progress.doubling_days(fit)),
         "dates_reached": intervals.entries(bs.progress.dates_reached(fit)),
         "hours": {
-            model: {
-                f"{tasks}, {share:g}": intervals.summary(hours[tasks].sel(model=model, share=share), ratio=True)
-                for tasks in hours
-                for share in (0.5, 0.8)
-            }
-            for model in PUBLISHED
+            model: {"typical, 0.5": intervals.summary(hours.sel(model=model), ratio=True)} for model in PUBLISHED
         },
-        "estimate_factor": None if bias is None else intervals.summary(np.exp(bias), ratio=True),
     }
 
 
@@ -234,9 +227,7 @@ def horizons_metr(parts, *, seed, tables, **settings):
         chain = np.array([published.at[published_as, "value"], *(entry[name][MIDDLE] for name in STEPS.values())])
         factors = dict(zip(STEPS, chain[1:] / chain[:-1] if chain.all() else [None] * len(STEPS), strict=True))
         models[model] = {"published": chain[0], **entry, "factors": factors}
-    days = {f"weights of {weights}": of["doubling_days"] for weights, of in weighted.items()}
-    days["law"] = intervals.entries(bs.progress.doubling_days(fits["law"]))
-    return {"models": models, "doubling_days": days, "ok": {name: fit.diagnostics["ok"] for name, fit in fits.items()}}
+    return {"models": models, "ok": {name: fit.diagnostics["ok"] for name, fit in fits.items()}}
 
 
 def _recounted(runs, weight):

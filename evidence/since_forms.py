@@ -70,19 +70,12 @@ def answer(fit):
     """Return gains at fixed compute in mid-2023 and mid-2025, and the probability that the later one is larger."""
     progress, pace = bs.scores.progress_at_fixed_compute(fit, years=(EARLIER, LATER)), fit.law.pace
     before, after = (progress["gain"].sel(period=year).values.ravel() for year in (EARLIER, LATER))
-    factors = {
-        name: quantiles(np.exp(progress["rate"].sel(period=year).values.ravel()))
-        for name, year in (("before", EARLIER), ("after", LATER))
-    }
     diagnostics = fit.diagnostics
-    entry = {"gains": {"before": quantiles(before), "after": quantiles(after)}, "factors": factors}
+    entry = {"gains": {"before": quantiles(before), "after": quantiles(after)}}
     if pace != "linear":
         entry["p_faster"] = float((after > before).mean())
-        entry["p_faster_families"] = float(bs.scores.summary(fit)["p_progress"]["change", "family"])
     if pace == "sampled_break":
-        dates = fit["posterior"]["break_date"].values
-        entry["break_date"] = quantiles(dates)
-        entry["break_date_by_chain"] = [quantiles(chain) for chain in dates]
+        entry["break_date"] = quantiles(fit["posterior"]["break_date"].values)
     entry["diagnostics"] = {key: diagnostics[key] for key in ("ok", "divergences", "r_hat_max", "ess_bulk_min")}
     return {"entry": entry, "before": before.tolist(), "after": after.tolist()}
 

@@ -1,9 +1,8 @@
-"""Studies of the small language models: coverage, why E is missed, what an embedding weighs."""
+"""Studies of the small language models: coverage, and why E is missed."""
 
 from dataclasses import replace
 
 import bayescaling as bs
-import numpy as np
 import pandas as pd
 from bayescaling.inference import intervals
 from bayescaling.inference.comparison.weights import sum_error
@@ -12,9 +11,6 @@ from study import copies as calibrate_copies
 from study import register
 
 LAW = bs.laws.Chinchilla()
-WEIGHTED = bs.laws.EmbeddingWeighted()
-TOGETHER = bs.laws.Grouped(WEIGHTED, "corpus", shared=("omega",))
-DRAWN = 400  # quantiles of a posterior that stand for its draws in a figure
 SMALLEST, LARGEST = "without the smallest size", "without the largest size"
 SECOND_HALF = "second half of the tokens"
 RATES, ONE_RATES = "best rates for the three smallest sizes", (0.003, 0.01, 0.03)
@@ -120,35 +116,4 @@ def small_models_changed(parts, *, copies, copy, **options):
         "coupled_elpd": {
             scheme: {"elpd_diff": float(of.sum()), "dse": float(sum_error(of))} for scheme, of in differences.items()
         },
-    }
-
-
-def _with_runs_of_chinchilla():
-    corpora = {"chinchilla": bs.load("chinchilla_runs"), "small models": _tables()[page.MAIN]}
-    parts = [runs[list(WEIGHTED.needed)].assign(corpus=name) for name, runs in corpora.items()]
-    table = pd.concat(parts, ignore_index=True)
-    table.attrs["source"] = f"chinchilla_runs and small_lm_runs, {page.MAIN}"
-    return table
-
-
-@register("what an embedding parameter weighs, on small language models",
-          lambda: [(WEIGHTED, _tables()[page.MAIN]), (TOGETHER, _with_runs_of_chinchilla())], seed=1,
-          target_accept=page.TARGET_ACCEPT)  # fmt: skip
-def small_models_omega(parts, *, seed, target_accept):
-    """Fit what a parameter of the embeddings weighs, on the small models and together with Chinchilla's runs."""
-    fits = {
-        "these runs": bs.fit(WEIGHTED, _tables()[page.MAIN], seed=seed, target_accept=target_accept),
-        # Groups want smaller steps, and smaller yet where draws diverge.
-        "with Chinchilla's runs": bs.fit(TOGETHER, _with_runs_of_chinchilla(), seed=seed),
-    }
-    return {label: parts.entry(label, lambda fit=fit: _omega(fit)) for label, fit in fits.items()}
-
-
-def _omega(fit):
-    draws = fit["posterior"]["omega"]
-    levels = (np.arange(DRAWN) + 0.5) / DRAWN
-    return intervals.summary(draws) | {
-        "p_above_half": float((draws > 0.5).mean()),
-        "ok": fit.diagnostics["ok"],
-        "draws": np.quantile(draws.values, levels).round(6).tolist(),
     }

@@ -18,7 +18,7 @@ from ...html import prose, tables
 from ...html.illustrations import pictured
 from ...results import fit_entry
 
-STUDIES = ("small_models_coverage", "small_models_changed", "small_models_omega")
+STUDIES = ("small_models_coverage", "small_models_changed")
 STAGES = ("small models: fits", "small models: frontiers", "small models: numbers")
 SCHEMES = {"scheme-1": "one rate", "scheme-2": "best rates", "scheme-3": "cosine", "scheme-4": "six budgets"}
 MAIN = "scheme-4"
@@ -136,10 +136,6 @@ def _entry(findings, fits, tables, exponents, truth):
             "p_E_above_entropy": float((excess > 0).mean()),
             "exponent": exponents[scheme],
         }
-    entry["omega"] = {
-        label: {name: x for name, x in of.items() if name != "draws"}
-        for label, of in findings.study("small_models_omega").items()
-    }
     entry["calibration"] = findings.study("small_models_coverage")
     return entry
 
