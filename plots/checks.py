@@ -10,7 +10,7 @@ import scipy.special
 
 from ..datasets import load
 from ..datasets.kinds.runs import RUNS
-from ..datasets.wording import unknown
+from ..datasets.wording import check_choice
 from ..errors import InputError
 from ..inference.checks.verdict import percent as share
 from ..inference.fitted import Fit
@@ -136,8 +136,7 @@ def plot_posterior(
 def _quoted_draws(fit, quantity):
     posterior = fit["posterior"]
     scalars = [name for name, x in posterior.data_vars.items() if x.dims == DRAWS]
-    if quantity not in scalars:
-        raise InputError(unknown(f"for a fit of {fit.law.name}, the quantity", quantity, scalars))
+    check_choice(f"for a fit of {fit.law.name}, the quantity", quantity, scalars)
     draws = posterior[quantity]
     if not float(draws.std()) > 0:
         raise InputError(f"{quantity} of a fit of {fit.law.name} does not vary; choose another quantity")
@@ -168,8 +167,7 @@ def plot_residuals(fit: Fit, *, against: str = "compute", level: float = 0.95, *
     'The law misses the runs by 0.2'
     """
     level, runs = check_level(level), run_sizes(fit)
-    if against not in RESIDUALS:
-        raise InputError(unknown("against", against, RESIDUALS))
+    check_choice("against", against, RESIDUALS)
     runs["tokens_per_parameter"] = runs["tokens"] / runs["parameters"]
     probabilities = fit.draws.cdf().transpose(*DRAWS, ...).values.mean((0, 1))
     residuals = scipy.special.ndtri(np.clip(probabilities, 1e-12, 1 - 1e-12))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, TypedDict
 
 import numpy as np
 
-from ..datasets.wording import quoted, unknown
+from ..datasets.wording import check_choice, quoted
 from ..errors import InputError
 from ..inference.checks.verdict import FITS
 from ..inference.fitted import Fit, table_named
@@ -98,8 +98,7 @@ def _completed(doc, parameters):
 
 def _check(ax, backend, title, figsize, theme):
     for name, value, choices in (("backend", backend, BACKENDS), ("theme", theme, THEMES)):
-        if value not in choices:
-            raise InputError(unknown(name, value, choices))
+        check_choice(name, value, choices)
     if ax is not None and (backend == "plotly" or figsize is not None):
         other = "backend='plotly'" if backend == "plotly" else "figsize, which is of a new figure"
         raise InputError(f"ax is an Axes of matplotlib; leave it out with {other}")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..datasets.kinds.runs import RUNS
-from ..datasets.wording import unknown
+from ..datasets.wording import check_choice
 from ..errors import InputError
 from ..inference.decisions.worth import check_baseline, multipliers
 from ..inference.estimands.allocate import compute_range
@@ -55,8 +55,7 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
         raise InputError(f"a fit of {law.label} has no groups; fit a Grouped law (--group COLUMN)")
     posterior = fit["posterior"].to_dataset()
     by_group = [name for name, x in posterior.data_vars.items() if GROUP in x.dims]
-    if quantity not in by_group:
-        raise InputError(unknown(f"for a fit of {law.name}, the quantity of groups", quantity, by_group))
+    check_choice(f"for a fit of {law.name}, the quantity of groups", quantity, by_group)
     names = [str(name) for name in posterior[GROUP].values]
     draws = {name: posterior[quantity].sel({GROUP: name}, drop=True) for name in names}
     if law.pooled and {*(law.exponents if quantity == EXPONENT else [quantity])} <= {*law.pooled, *law.shared}:

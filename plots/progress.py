@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..datasets import load
 from ..datasets.kinds.counts import COUNTS
 from ..datasets.kinds.evaluations import EVALUATIONS
-from ..datasets.wording import unknown
+from ..datasets.wording import check_choice
 from ..errors import InputError
 from ..inference.fitted import Fit, of_kind, place_of
 from ..inference.intervals import quantiles
@@ -141,8 +141,7 @@ def plot_progress(
     level, draws = check_level(level), of_kind(fit, EVALUATIONS).draws
     benchmarks = draws.rows["benchmark"].value_counts()
     benchmark = benchmarks.index[0] if benchmark is None else benchmark
-    if benchmark not in benchmarks:
-        raise InputError(unknown(f"for {place_of(fit)}, the benchmark", benchmark, list(benchmarks.index)))
+    check_choice(f"for {place_of(fit)}, the benchmark", benchmark, list(benchmarks.index))
     rows = draws.rows[(draws.rows["benchmark"] == benchmark).to_numpy()]
     sizes = rows["parameters"].to_numpy(float), draws.law.tokens(rows)
     spent = training_compute(*sizes)

@@ -9,7 +9,7 @@ from typing import Unpack
 import numpy as np
 import pandas as pd
 
-from ..datasets.wording import quoted, unknown
+from ..datasets.wording import check_choice, quoted
 from ..errors import InputError
 from ..inference.checks.calibration import Calibration, not_uniform
 from ..inference.checks.sensitivity import SENSITIVE, power_scalings
@@ -63,8 +63,7 @@ def plot_calibration(
         raise InputError(f"a {type(result).__name__} is no calibration; pass what calibrate() returned")
     table = result.table((level,))
     show = show or ("ranks" if "p_uniform" in table else "coverage")
-    if show not in SHOWS:
-        raise InputError(unknown("show", show, SHOWS))
+    check_choice("show", show, SHOWS)
     if show == "ranks" and "p_uniform" not in table:
         raise InputError("ranks of one truth need not be uniform; use show='coverage'")
     coverage, simulations = table[f"coverage_{100 * level:g}"], table.attrs["simulations"]
@@ -149,8 +148,7 @@ def plot_sensitivity(fit: Fit, quantities: Sequence[str] | None = None, **drawin
     names = list(of_kind(fit)["posterior"].data_vars)
     quantities = [quantities] if isinstance(quantities, str) else quantities
     for name in quantities or ():
-        if name not in names:
-            raise InputError(unknown(f"for a fit of {fit.law.name}, the quantity", name, names))
+        check_choice(f"for a fit of {fit.law.name}, the quantity", name, names)
     entries = power_scalings(fit, quantities, None if quantities else MOST_LEVELS)
     if not any(np.isfinite(entry["prior"]) for entry in entries.values()):
         raise InputError(f"{place_of(fit)} has chains that do not move; fit again with more warm-up (tune)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..datasets.wording import unknown
+from ..datasets.wording import check_choice
 from ..errors import InputError
 from .cache import store, whole
 from .pages import PAGES
@@ -111,8 +111,7 @@ def report(
 
 def _of_tables(out, pages, all, options, *, progress, fresh):
     for page in pages:
-        if page not in PAGES:
-            raise InputError(unknown("page", page, PAGES))
+        check_choice("page", page, PAGES)
     key = store.key_of(pages=pages, all=all, options=options)
     document = None if fresh else whole.restore(out, key)
     if document is None:
