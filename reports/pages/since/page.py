@@ -35,12 +35,6 @@ STUDIES = (
 DECADE = math.log(10)
 PAIRS = 250  # draws of slope and gain in the figure
 TUNE = 500  # steps of a chain
-# The families of Ho et al. (2025), in whose slope of capability the first stage lies.
-FAMILIES = {
-    "LLaMA": ["LLaMA-7B", "LLaMA-13B", "LLaMA-33B", "LLaMA-65B"],
-    "Llama 2": ["Llama-2-7b", "Llama-2-13b", "Llama-2-34b", "Llama-2-70b-hf"],
-    "Llama 3.1": ["Llama-3.1-8B-Instruct", "Llama-3.1-70B-Instruct", "Llama-3.1-405B", "Llama-3.1-405B-Instruct"],
-}
 CAPABILITY = 'import bayescaling as bs\n\nbs.plot_capability(bs.open("posteriors/since-break.nc"))'
 
 
@@ -104,7 +98,7 @@ def least_squares(fitted):
     scores, models = load("rosetta_scores"), load("rosetta_models")
     capability = fit_item_response(scores, benchmark="Winogrande")["capability"]
     undistilled = models[models["distilled"] == 0]
-    stages = fit_two_stages(capability, undistilled, FAMILIES)
+    stages = fit_two_stages(capability, undistilled, forms.WORDS["families"])
     with_compute = undistilled.dropna(subset=["training_compute_flop"])
     with_compute = with_compute[with_compute["model"].isin(capability.index)]
     columns = np.log(with_compute["training_compute_flop"]), with_compute["year"], np.ones(len(with_compute))
