@@ -234,7 +234,6 @@ WHAT = "how far laws miss beyond the largest run fitted, and the drift learned f
 @register(WHAT, laws_of("chinchilla_runs", LAWS.values()), foreign=True, seed=1, draws=500, tune=500)
 def beyond(parts, *, tables, seed, draws, tune):
     """Roll out each law over each table, and learn its drift."""
-    del parts
     options = {"seed": seed, "draws": draws, "tune": tune}
     read_tables, rollouts = read(tables), {name: {} for name in LAWS}
     for (source, table), rows in read_tables.items():

@@ -58,7 +58,11 @@ def of_ladder(entropy, settings):
     true = {"exponent": constants["beta"] / (constants["alpha"] + constants["beta"])}
     true["size"] = float(coupled.optimum(compute, **constants)[0])
     ours, others = (
-        {"exponent": parameters(of)["exponent_parameters"], "size": sized(of, compute)} for of in (fit, rival)
+        {
+            "exponent": parameters(of)["exponent_parameters"],
+            "size": summary(of.allocate(compute)["parameters"], ratio=True),
+        }
+        for of in (fit, rival)
     )
     beyond = {"exponent": 0.0, "size": decades}
     return {
@@ -72,20 +76,13 @@ def fitter(name):
     return bs.Fitter(name, ladder(np.random.default_rng(1), 1.0)[0])
 
 
-def sized(fit, compute):
-    """Return the quoted quantiles of the best size."""
-    return summary(fit.allocate(compute)["parameters"], ratio=True)
-
-
 def graded(q, true, fit, *, others=(), decades=None, direction=None):
     """Grade an answer, and compare it with the truth."""
     check = fit.check()
     medians = [x for x in (q[MIDDLE], *others) if x is not None]
     facts = Facts(
         chains=fit.diagnostics["ok"],
-        verdict=check["verdict"],
-        p=check["p"],
-        size=check["size"],
+        **{name: check[name] for name in ("verdict", "p", "size")},
         width=min(width(q), WIDEST),
         sensitivity=max(medians) / min(medians) if len(medians) > 1 else None,
         decades=decades,

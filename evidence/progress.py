@@ -28,7 +28,6 @@ VARIED = [bs.laws.Progress(MAIN, **options) for options in VARIANTS.values()]
 @register("years to come predicted from those before", laws_of(TABLE, [*SPECIFIED, *PACES.values()]), seed=1)
 def progress_future(parts, *, seed):
     """Predict the year after each cutoff from what was dated before it, by every specification."""
-    del parts
     laws = {k: bs.laws.Progress(k) for k in SPECIFICATIONS} | PACES
     table, rows = compare_futures(new_fitter(), laws, seed=seed)
     return {
@@ -40,7 +39,6 @@ def progress_future(parts, *, seed):
 @register("progress under other priors", laws_of(TABLE, [bs.laws.Progress(MAIN)]), **BRIEF)
 def progress_sensitivity(parts, *, seed, **brief):
     """Change priors of the main specification."""
-    del parts
     return {"prior_grid": {str(MAIN): _records(prior_grid(new_fitter(), bs.laws.Progress(MAIN), seed=seed, **brief))}}
 
 

@@ -68,7 +68,6 @@ def chinchilla_coverage(parts, **settings):
 @register("the Chinchilla law with an error of each loss's reading", laws_of(RUNS, (READ, MAIN)), seed=1)
 def chinchilla_reading_error(parts, *, seed):
     """Fit the law with a uniform error of each loss's reading, and compare it with the law without."""
-    del parts
     runs = bs.load(RUNS)
     fits = {name: bs.fit(law, runs, seed=seed) for name, law in (("with", READ), ("without", MAIN))}
     apart = fits["with"].loo().elpd_i.values - fits["without"].loo().elpd_i.values
@@ -97,7 +96,6 @@ def _report(page, study, what, laws):
     """Register a study that a page of the report makes; its stages are cached as those of a report."""
 
     def make(parts, *, seed):
-        del parts
         with Stages((), False, all=True, options={"seed": seed, "sampler": None}) as stage:
             PAGES[page].analyse(stage, bs.load("published"), {}, seed=seed)
         return stage.studies[study]

@@ -152,7 +152,6 @@ def since_frontier(parts, **options):
 
     Capabilities of a law are put in that unit by the straight line through the models that it was fitted to.
     """
-    del parts
     scores = bs.load("rosetta_scores")
     capability = fit_item_response(scores, benchmark="Winogrande")["capability"]
     models = scores.drop_duplicates("model").set_index("model").loc[capability.index]

@@ -109,7 +109,6 @@ def tuning(parts, *, seed, simulations):
 @register("the best learning rate and batch of a model larger than all that are fitted", LAWS, foreign=True, seed=1)
 def tuning_step_law(parts, *, tables, seed):
     """Fit Step Law's smaller models, and compare what is best at the largest with its runs."""
-    del parts
     rows = pd.read_csv(tables / "scalebench_lr_bsz.csv")
     runs = rows[["data_size", "lr", "lm_loss"]].set_axis(["tokens", RATE, "loss"], axis=1)
     runs["parameters"] = rows["non_embedding_param_size"].astype(float)

@@ -40,7 +40,6 @@ PUBLISHED = {
     "Kaplan et al. 2020": Look(SKY, "longdash", "x"),
 }
 OTHER = Look(GREEN, "dashdot", "cross")  # a source that has no entry in PUBLISHED
-RUNS = Look(GREY)
 
 
 def look_of(name):

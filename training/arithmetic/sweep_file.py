@@ -202,14 +202,8 @@ def _run(task, cells, plan, embedding, shape, seed, *, model, training, evaluati
     layers, recurrences, injection = shape
     # Randomised positions are for FIRE alone; an arm that sets them may have embeddings without FIRE too.
     names = [name for name in SHAPE if name != "random_positions" or "fire" in embedding]
-    model = Configuration(
-        task.vocabulary_size,
-        layers=layers,
-        recurrences=recurrences,
-        injection=injection,
-        embedding=embedding,
-        **chosen(model, names),
-    )
+    looped = {"recurrences": recurrences, "injection": injection}
+    model = Configuration(task.vocabulary_size, layers=layers, embedding=embedding, **looped, **chosen(model, names))
     offsets = (0,)
     if "abacus" in model.parts:
         # Only Abacus embeddings have offsets.

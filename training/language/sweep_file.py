@@ -195,18 +195,8 @@ def train(
     >>> table(runs)[["parameters", "tokens", "training_flop"]].values.tolist()
     [[288.0, 128.0, 221184.0], [960.0, 128.0, 737280.0]]
     """
-    return trainer.train(
-        read_sweep,
-        sweep,
-        out,
-        executor=executor,
-        scheduler=scheduler,
-        processes=processes,
-        device=device,
-        time_limit=time_limit,
-        progress=progress,
-        track=track,
-    )
+    where = {"executor": executor, "scheduler": scheduler, "processes": processes, "device": device}
+    return trainer.train(read_sweep, sweep, out, time_limit=time_limit, progress=progress, track=track, **where)
 
 
 def outline(sweep, *, device=None):

@@ -229,17 +229,6 @@ def sections(findings, published):
             findings.besides["comparison"], weights=True, title="Laws and noises by leave-one-out"
         ),
     }
-    return prose.sections(
-        __file__,
-        blocks,
-        document=document,
-        runs=main.rows,
-        best=name,
-        apart=_apart(document),
-        no_variance=float((main["posterior"]["nu"] <= 2).mean()),
-        calibrated=CALIBRATED,
-        optimum=optimum,
-        plain=plain,
-        BUDGET=CHINCHILLA_BUDGET,
-        MAIN=MAIN,
-    )
+    named = {"optimum": optimum, "plain": plain, "BUDGET": CHINCHILLA_BUDGET, "MAIN": MAIN, "calibrated": CALIBRATED}
+    named |= {"document": document, "runs": main.rows, "best": name, "apart": _apart(document)}
+    return prose.sections(__file__, blocks, no_variance=float((main["posterior"]["nu"] <= 2).mean()), **named)

@@ -124,18 +124,7 @@ def sections(findings, published):
     scores = entry["left_out"]
     lost = {name: scores[ONE]["corpora"][name] - scores[ALIKE]["corpora"][name] for name in entry["rows"]}
     blocks = {"exponents": _exponents(entry), "scores": _scores_table(entry), "quantities": _quantities_table(entry)}
-    return prose.sections(
-        __file__,
-        blocks,
-        findings=findings,
-        entry=entry,
-        runs=load("overtraining_runs"),
-        best=max(scores, key=lambda name: scores[name]["elpd"]),
-        worst=min(lost, key=lost.get),
-        words=WORDS,
-        MAIN=MAIN,
-        PLAIN=PLAIN,
-        ALIKE=ALIKE,
-        ONE=ONE,
-        STUDY=STUDY,
-    )
+    best, worst = max(scores, key=lambda name: scores[name]["elpd"]), min(lost, key=lost.get)
+    named = {"words": WORDS, "MAIN": MAIN, "PLAIN": PLAIN, "ALIKE": ALIKE, "ONE": ONE, "STUDY": STUDY}
+    named |= {"findings": findings, "entry": entry, "runs": load("overtraining_runs"), "best": best, "worst": worst}
+    return prose.sections(__file__, blocks, **named)

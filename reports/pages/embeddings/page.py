@@ -271,12 +271,6 @@ def sections(findings, published):
         "exponents": _exponents_table(study, measured),
         "sizes": _sizes_table(study["configurations"]),
     }
-    return prose.sections(
-        __file__,
-        blocks,
-        study=study,
-        names=names,
-        checks={name: verdict_entry(findings.besides["rivals"][name]) for name in names},
-        times_outside=times_outside,
-        MAIN=MAIN,
-    )
+    checks = {name: verdict_entry(findings.besides["rivals"][name]) for name in names}
+    named = {"study": study, "names": names, "checks": checks, "times_outside": times_outside, "MAIN": MAIN}
+    return prose.sections(__file__, blocks, **named)

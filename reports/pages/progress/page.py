@@ -203,12 +203,11 @@ def sections(findings, published):
         "specifications": _table_of_specifications(findings),
         "variants": _table_of_variants(findings, of_ho),
     }
+    named = {"findings": findings, "document": document, "comparison": comparison, "rejected_by": rejected_by}
+    named |= {"optimum": rate_at_optimum, "MAIN": MAIN, "NOISES": NOISES, "STUDY": STUDY}
     return prose.sections(
         __file__,
         blocks,
-        findings=findings,
-        document=document,
-        comparison=comparison,
         main=document["progress"][str(MAIN)],
         still=comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1],
         close=int((-comparison["elpd_diff"] <= 2 * comparison["dse_by_paper"]).sum()),
@@ -217,9 +216,5 @@ def sections(findings, published):
         futures=max(futures.values()) - max(futures[str(k)] for k in NO_PROGRESS),
         likely=max(changes, key=changes.get),
         ends=document["paper_estimator"],
-        rejected_by=rejected_by,
-        optimum=rate_at_optimum,
-        MAIN=MAIN,
-        NOISES=NOISES,
-        STUDY=STUDY,
+        **named,
     )

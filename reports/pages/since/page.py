@@ -213,14 +213,6 @@ def sections(findings, published):
         "faster": tables.faster(entry),
         "compared": tables.compared(entry, published),
     }
-    return prose.sections(
-        __file__,
-        blocks,
-        entry=entry,
-        words=OF_SCORES[entry["quoted"]],
-        dates=entry["forms"]["answers"][DEFAULT]["sampled_break"]["break_date"],
-        findings=findings,
-        month=month,
-        LINEAR=LINEAR,
-        BREAK=BREAK,
-    )
+    dates = entry["forms"]["answers"][DEFAULT]["sampled_break"]["break_date"]
+    named = {"entry": entry, "words": OF_SCORES[entry["quoted"]], "dates": dates, "findings": findings}
+    return prose.sections(__file__, blocks, month=month, LINEAR=LINEAR, BREAK=BREAK, **named)

@@ -28,6 +28,7 @@ COUPLED, REPORTED, NO_EFFECTS = "coupled", "as reported", "Chinchilla's terms, n
 THINNED = 4
 TARGET_ACCEPT = 0.98
 ELSEWHERE = "small_lm_rates, "  # begins the names of changes that are runs on another language
+YES = {True: "yes", False: "no"}
 LEVEL = 0.9  # of the intervals whose coverage is counted
 
 
@@ -198,7 +199,7 @@ def _predicted(slopes, observed):
 def _chart(truth):
     rows, holding = {}, sum(of["holds"] for of in truth.values())
     for scheme, words in SCHEMES.items():
-        name, of = f"{_spelt(scheme).capitalize()} ({words})", truth[scheme]
+        name, of = f"{scheme.replace('-', ' ').capitalize()} ({words})", truth[scheme]
         rows |= {f"{name}, Chinchilla": of["fitted"], f"{name}, coupled": of[COUPLED]["fitted"]}
     return pictured(
         plot_intervals,
@@ -221,12 +222,12 @@ def _floor_table(entry):
         size = of_law["size"]
         rows.append(
             {
-                "scheme of training": f"{_spelt(scheme)}: {words}",
+                "scheme of training": f"{scheme.replace('-', ' ')}: {words}",
                 "Chinchilla's law": tables.interval(of["fitted"], "{:.2f}"),
-                "contains it": _yes(of["holds"]),
+                "contains it": YES[of["holds"]],
                 "law misses": f"{size:.1%}" if size and of_law["verdict"] != "fits" else "not rejected",
                 "coupled law": tables.interval(coupled["fitted"], "{:.2f}"),
-                "coupled contains it": _yes(coupled["holds"]),
+                "coupled contains it": YES[coupled["holds"]],
                 "elpd gained": f"{coupled['elpd_diff']:+.1f} ± {coupled['dse']:.1f}",
             }
         )
@@ -239,14 +240,6 @@ def _floor_table(entry):
     return tables.html(rows, note=note, title="The fitted floor by scheme of training", fits=fits)
 
 
-def _yes(holds):
-    return "yes" if holds else "no"
-
-
-def _spelt(scheme):
-    return scheme.replace("-", " ")
-
-
 def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
     entry = findings.document["small_lm"]
@@ -254,13 +247,7 @@ def sections(findings, published):
     calibration = entry["calibration"]
     covers = calibration["quantities"]["E"]
     error = (LEVEL * (1 - LEVEL) / calibration["simulations"]) ** 0.5
-    return prose.sections(
-        __file__,
-        {"chart": _chart(entry["truth"]), "floors": _floor_table(entry)},
-        findings=findings,
-        runs=load("small_lm_runs"),
-        of_other=of_other,
-        calibration=calibration,
-        covers=covers,
-        as_often=abs(covers["coverage_90"] - LEVEL) <= 2 * error,
-    )
+    blocks = {"chart": _chart(entry["truth"]), "floors": _floor_table(entry)}
+    named = {"findings": findings, "runs": load("small_lm_runs"), "of_other": of_other, "calibration": calibration}
+    as_often = abs(covers["coverage_90"] - LEVEL) <= 2 * error
+    return prose.sections(__file__, blocks, covers=covers, as_often=as_often, **named)
