@@ -48,12 +48,11 @@ CODE = ("DeepSeek Coder", "StarCoder 2", "Qwen2.5-Coder")
 
 @dataclass(frozen=True)
 class Change:
-    """One thing changed: options `of` the law, or rows of its table; `specification` tells choices of analysis."""
+    """One thing changed: options `of` the law, or rows of its table."""
 
     of: dict = field(default_factory=dict)
     rows: object = None
     paces: tuple = (LINEAR, BREAK)
-    specification: bool = True
 
 
 def _without_distilled(table):
@@ -82,9 +81,7 @@ CHANGES = {
     "reasoning models of known compute left out": Change(rows=lambda t: selected(t, ~t["model"].isin(REASONING))),
     "distilled models left out": Change(rows=_without_distilled),
     "models of code left out": Change(rows=lambda t: selected(t, ~t["model"].str.startswith(CODE))),
-    "models to the end of 2024": Change(
-        rows=lambda t: selected(t, t["year"] < LAST_YEAR), paces=(LINEAR,), specification=False
-    ),
+    "models to the end of 2024": Change(rows=lambda t: selected(t, t["year"] < LAST_YEAR), paces=(LINEAR,)),
 }
 
 
@@ -114,7 +111,7 @@ def since_changes(parts, **options):
     pairs = [(what, pace) for what, change in every.items() for pace in change.paces]
     unchanged = {pace: _by_model(fit) for pace, fit in fits.items()}
     items = [(what, pace, unchanged[pace]) for what, pace in pairs]
-    entries = {what: {"ok": True, "specification": change.specification} for what, change in every.items()}
+    entries = {what: {"ok": True} for what in every}
     for (what, pace), entry in zip(pairs, mapped(_changed, (parts, table, options), items), strict=True):
         entries[what] |= entry["periods"] | {"ok": entries[what]["ok"] and entry["ok"]}
         if entry["left_out"] is not None:

@@ -59,14 +59,9 @@ TRAINING = {
         Literal["auto", *ROUTES], "auto", "How the cross-entropy is computed, which changes speed and memory alone."
     ),
 }
-STAGE = make_keys(
-    Stage,
-    ("name", "schedule", "learning_rates", "budgets", "batch_tokens", "optimiser", "keep"),
-    name=Derived("stage-1, ..."),
-    schedule="constant",
-    batch_tokens=Derived("the sweep's"),
-    optimiser=Derived("the sweep's"),
-)
+THE_SWEEPS = dict.fromkeys(("batch_tokens", "optimiser"), Derived("the sweep's"))
+STAGES = [field.name for field in fields(Stage)]
+STAGE = make_keys(Stage, STAGES, name=Derived("stage-1, ..."), schedule="constant", **THE_SWEEPS)
 
 
 def read_sweep(path, folder):
