@@ -221,7 +221,10 @@ def horizons_metr(parts, *, seed, tables, **settings):
     }
     models = {}
     for model, published_as in NAMES.items():
-        entry = {f"weights of {weights}": _of_points(of, model) for weights, of in weighted.items()}
+        entry = {}
+        for weights, of in weighted.items():
+            limits = (float(of[x][model]) for x in ("low", "horizon", "high"))
+            entry[f"weights of {weights}"] = dict(zip((LOW, MIDDLE, HIGH), limits, strict=True))
         for name, fit in fits.items():
             entry[name] = intervals.summary(np.exp(fit["posterior"]["horizon"].sel(model=model)), ratio=True)
         chain = np.array([published.at[published_as, "value"], *(entry[name][MIDDLE] for name in STEPS.values())])
@@ -234,7 +237,3 @@ def _recounted(runs, weight):
     """Return a table with the same shares of successes, and numbers of runs in proportion to weights of tasks."""
     counts = (TYPICAL * weight / weight.groupby(runs["model"]).transform("mean")).round()
     return runs.assign(runs=counts, successes=(counts * runs["successes"] / runs["runs"]).round())
-
-
-def _of_points(estimate, model):
-    return dict(zip((LOW, MIDDLE, HIGH), (float(estimate[x][model]) for x in ("low", "horizon", "high")), strict=True))

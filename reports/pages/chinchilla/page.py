@@ -122,13 +122,6 @@ def published_entries(fit, published):
     ]
 
 
-def _apart(document):
-    """Return how far apart the median exponents of the laws lie, and the width of their widest 95% interval."""
-    summaries = [document["laws"][name]["parameters"]["exponent_parameters"] for name in PLANNED]
-    medians = [q["q50"] for q in summaries]
-    return max(medians) - min(medians), max(q["q97.5"] - q["q2.5"] for q in summaries)
-
-
 def _table_by_law(document, order):
     rows = []
     for name in order:
@@ -230,5 +223,9 @@ def sections(findings, published):
         ),
     }
     named = {"optimum": optimum, "plain": plain, "BUDGET": CHINCHILLA_BUDGET, "MAIN": MAIN, "calibrated": CALIBRATED}
-    named |= {"document": document, "runs": main.rows, "best": name, "apart": _apart(document)}
+    exponents = [document["laws"][name]["parameters"]["exponent_parameters"] for name in PLANNED]
+    medians = [q["q50"] for q in exponents]
+    # How far apart the medians of the laws lie, and the width of the widest interval.
+    apart = max(medians) - min(medians), max(q["q97.5"] - q["q2.5"] for q in exponents)
+    named |= {"document": document, "runs": main.rows, "best": name, "apart": apart}
     return prose.sections(__file__, blocks, no_variance=float((main["posterior"]["nu"] <= 2).mean()), **named)

@@ -51,7 +51,10 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
     steps += page.STEPS
     with Stages(steps, progress, fresh=fresh, page="own") as stage:
         stage("leave-one-out", lambda: {name: fitted.loo() for name, fitted in fits.items()}, of=fits)
-        comparison = _compared(fits)
+        try:
+            comparison = compare(fits)
+        except InputError as error:  # why they cannot be compared
+            comparison = str(error)
         best, rivals = best_and_rivals(fits, comparison)
         behind = stage("backdrop", partial(_behind, fits[best].law), of=fits) if backdrop else None
         entries = stage("tests and figures", partial(_entries, page, fits, **options), of=fits)
@@ -121,13 +124,6 @@ def _check(laws, backdrop, compute):
             f"backdrop: the built-in table of {grouped[0].kind} has no column {grouped[0].grouped_by!r} to compare "
             "with its groups; leave it out"
         )
-
-
-def _compared(fits):
-    try:
-        return compare(fits)
-    except InputError as error:
-        return str(error)
 
 
 def _behind(law):

@@ -220,17 +220,15 @@ def _floor_table(entry):
         of = entry["truth"][scheme]
         coupled, of_law = of[COUPLED], entry["schemes"][scheme]["law"]["verdict"]
         size = of_law["size"]
-        rows.append(
-            {
-                "scheme of training": f"{scheme.replace('-', ' ')}: {words}",
-                "Chinchilla's law": tables.interval(of["fitted"], "{:.2f}"),
-                "contains it": YES[of["holds"]],
-                "law misses": f"{size:.1%}" if size and of_law["verdict"] != "fits" else "not rejected",
-                "coupled law": tables.interval(coupled["fitted"], "{:.2f}"),
-                "coupled contains it": YES[coupled["holds"]],
-                "elpd gained": f"{coupled['elpd_diff']:+.1f} ± {coupled['dse']:.1f}",
-            }
-        )
+        rows.append({
+            "scheme of training": f"{scheme.replace('-', ' ')}: {words}",
+            "Chinchilla's law": tables.interval(of["fitted"], "{:.2f}"),
+            "contains it": YES[of["holds"]],
+            "law misses": f"{size:.1%}" if size and of_law["verdict"] != "fits" else "not rejected",
+            "coupled law": tables.interval(coupled["fitted"], "{:.2f}"),
+            "coupled contains it": YES[coupled["holds"]],
+            "elpd gained": f"{coupled['elpd_diff']:+.1f} ± {coupled['dse']:.1f}",
+        })  # fmt: skip
     note = (
         f"E in nats per token: median and 95% interval. The known floor is {entry['truth'][MAIN]['known']:.3f}. Law "
         "misses: the mean misfit of Chinchilla's law, as a share of the loss, where its tests reject it. Elpd gained: "
