@@ -56,7 +56,6 @@ def substitutions(headline):
 
 
 def _templated(headline):
-    """Return the texts that ``quoted.md.jinja`` sets, without empty lines."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

@@ -83,7 +83,6 @@ def _progress(readings):
 
 
 def _points(readings, cut):
-    """Return point forecasts of the last loss."""
     progress = _progress(readings)
     late = readings[(progress >= START_OUT) & (progress <= cut)]
     x, y = np.log(late["step"] / readings["step"].iloc[-1]), late["loss"]
@@ -143,7 +142,6 @@ def _learned(cases):
 
 
 def _scored(case, errors):
-    """Return how the forecast of a last reading did."""
     mean, sd = _terms(case, errors)
     draws = mean + sd * np.random.default_rng(1).standard_normal(len(case["draws"][0]))
     ends, observed = np.quantile(draws, ENDS), case["observed"]
@@ -153,7 +151,6 @@ def _scored(case, errors):
 
 
 def _mean(cases):
-    """Return how forecasts did on average."""
     return {
         "cases": len(cases),
         "mae": float(np.mean([abs(case["miss"]) for case in cases])),
@@ -166,7 +163,6 @@ def _mean(cases):
 
 
 def _compared(cases):
-    """Return how the law did, and point forecasts, whose score is their error."""
     points = {name: float(np.mean([abs(case[name] - case["observed"]) for case in cases]))
               for name in ("power law", "last reading")}  # fmt: skip
     return {"law": _mean(cases)} | points

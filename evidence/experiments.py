@@ -55,7 +55,6 @@ def _tiny_arithmetic(run):
 
 
 def _tiny_language(run):
-    """Return a run of narrow layers and few words, of the same depth and schedule."""
     model = replace(run.model, d_model=8, vocabulary=64)
     optimisation = replace(run.optimisation, updates=UPDATES, warmup=0)
     settings = {"batch_tokens": TOKENS, "evaluation_tokens": TOKENS, "evaluate_at": (UPDATES,), "precision": "float32"}

@@ -54,7 +54,6 @@ def horizons_weirdml(parts, *, seed, **settings):
 
 
 def _entry(fit):
-    """Return doubling times, dates ahead and horizons of the models with published ones."""
     hours = (bs.horizons.minutes(fit) / 60).sel(share=0.5)
     return {
         "diagnostics": fit.diagnostics,
@@ -158,7 +157,6 @@ def _coverage(estimates):
 
 
 def _one(entropy, settings, *, noise="beta_binomial", trend="linear", models=MODELS, tasks=TASKS, **changes):
-    """Simulate a table, fit it by a line, and return how far estimates are from the truths."""
     rng = np.random.default_rng(entropy)
     dates, minutes = np.sort(rng.uniform(2023, 2026, models)), np.exp(rng.uniform(-0.7, 7.5, tasks))
     model, task = (x.ravel() for x in np.meshgrid(np.arange(models), np.arange(tasks), indexing="ij"))

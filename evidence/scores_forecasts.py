@@ -68,7 +68,6 @@ def scores_forecasts(parts, *, seed, **settings):
 
 
 def _forecast(cut, *, seed, **settings):
-    """Return quantiles of later scores, by the law and by a straight line through the past, and what came."""
     table = LAW.rows(bs.load(TABLE))
     past = table[table["year"] < cut].reset_index(drop=True)
     by_benchmark = past.groupby("benchmark")

@@ -173,7 +173,6 @@ def since_frontier(parts, **options):
 
 
 def _ablest(capability, dates):
-    """List the models that no model released until then exceeds, by date."""
     order = dates.sort_values(kind="stable").index
     return order[[capability[name] >= capability[dates <= dates[name]].max() for name in order]]
 
