@@ -91,7 +91,6 @@ def _name(fit):
 
 
 def _finding(fit):
-    """Return how fast values grow or fall at the latest rate, in words."""
     name = f"Values of {_name(fit)}"
     if fit.law.linear_unit is not None:
         return f"{name} grow by {plain(ends_of_row(yearly_gain(fit).iloc[-1]), '{:.3g}')} a year"

@@ -344,7 +344,6 @@ def plot_design(schedule: Schedule, **drawing: Unpack[Drawing]) -> Picture:
 
 
 def _finding(schedule, first):
-    """Return what the runs leave unknown, in words."""
     what = f"The next {first} runs" if first > 1 else "The next run"
     text = f"{what} cost{'' if first > 1 else 's'} {flop(schedule['cost'].head(first).sum())}"
     left = schedule["variance_left"].iloc[-1]

@@ -134,7 +134,6 @@ def _span(layers):
 
 
 def _best_at(compute, answers, shown):
-    """State what the best model has at a budget, by fit."""
     *_, write, what = shown
     words = [in_words(three, write) for three in answers.values()]
     finding = f"{words[0]} {what}"

@@ -98,7 +98,6 @@ def make_ahead(names, out, written, choice):
 
 
 def _make(shared, names):
-    """Make the stages of some pages and write their posteriors; returns the names of these, and the keys of stages."""
     out, every, choice = shared
     published, posteriors = load("published"), {}
     with Stages([], False, **choice) as stage, warnings.catch_warnings():

@@ -174,7 +174,6 @@ def _centred(points, centre):
 
 
 def _screened(number, sample, centre):
-    """Take the starts of least absolute residuals: the best at each pair of exponents, then the second best, and on."""
     if number < 1:
         raise InputError(f"starts must be 1 or more, not {number}")
     cells = np.stack(np.meshgrid(START_GRID["alpha"], START_GRID["beta"]), axis=-1).reshape(-1, 2)

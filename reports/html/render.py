@@ -174,7 +174,6 @@ def render(title, parts, document, warned, front=None, *, claims=True):
 
 
 def _page(parts, shared, document, origin, *, whole):
-    """Write the first screen, with all parts of a `whole` report; as the place of `shared` the appendix alone."""
     anchor, block, front = Anchors(), _Blocks(shared["fits"], shared["appendix"]), shared["front"]
     for name in PLACES:
         anchor(name)
@@ -219,7 +218,6 @@ def _claim(part, answer, shared, document, origin):
 
 
 def _chart(part):
-    """Return the figure of the claim of a part, None where there is none."""
     charts = [block for section in part["sections"] if section.get("role") == CHART for block in section["blocks"]]
     return charts[0] if charts else None
 

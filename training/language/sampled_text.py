@@ -68,7 +68,6 @@ def sample_text(folder, *, prompt="", tokens=50, temperature=1.0, seed=0, tokeni
 
 
 def _tokeniser(folder, path):
-    """Open a tokeniser, by default that of a sweep; None if it has none."""
     paths = sorted((folder / "corpus").glob("*.json")) if path is None else [path]
     if len(paths) > 1:
         raise InputError(f"{printable(folder / 'corpus')}: there are several tokenisers; name the one to use")

@@ -71,7 +71,6 @@ def numbers(fitted):
 
 
 def _trends(study, entry):
-    """Return the latest doubling time and the dates reached by trend, and whether each predicts as well as the line."""
     trends = {}
     for name, of in study["fits"].items():
         score = study["compared"].get(name, {})

@@ -79,7 +79,6 @@ def decide(fits, laws, compute=None):
 
 
 def _allocated(custom):
-    """Return the entries of the best sizes of the best fit, of each group the largest run first, then the next."""
     return [at for at in custom.document["allocation"] if at["law"] == custom.best]
 
 
@@ -162,7 +161,6 @@ def _trust(custom):
 
 
 def _grid(custom):
-    """Tabulate the recommended optimum by budget; None of groups, whose budgets differ."""
     fits, fit = custom.fits, custom.fit
     if fit.law.grouped_by is not None or _cut_along(fit)[0] != COMPUTE:
         return None

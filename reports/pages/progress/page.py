@@ -60,7 +60,6 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 
 
 def _fits(table, *, seed, sampler, **settings):
-    """Fit the main specification under each noise; that with paper effects is the fit that a user makes."""
     alone = new_fitter(table, sampler=sampler).fit(law=Progress(MAIN), seed=seed, **settings)
     effects = fit_law(Progress(MAIN, **NOISES[EFFECTS]), table, seed=seed, sampler=sampler, check=False, **settings)
     return {INDEPENDENT: alone, EFFECTS: effects}
@@ -77,7 +76,6 @@ def _quantities(fit, table):
 
 
 def _published(published):
-    """Return published doubling times by what they are of: low end, estimate and high end, or the estimate alone."""
     rows = published[(published["source"] == HO) & published["quantity"].str.startswith(DOUBLING)]
     return {
         row.quantity.removeprefix(DOUBLING): [row.low, row.estimate, row.high]
@@ -88,7 +86,6 @@ def _published(published):
 
 
 def _written(numbers):
-    """Write a published estimate with its interval, a dash for none."""
     if numbers is None:
         return tables.MISSING
     low, estimate, high = (f"{x:g}" for x in np.broadcast_to(numbers, 3))
@@ -163,7 +160,6 @@ def _table_of_specifications(findings):
 
 
 def _variants(findings):
-    """Return entries of variants of the main specification by name, that specification first."""
     main = {"doubling_months": next(iter(findings.document["progress"][str(MAIN)]["doubling_months"].values()))}
     return {"main": main} | {name: of for name, of in findings.document["variants"].items() if name != "main"}
 

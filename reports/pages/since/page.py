@@ -118,7 +118,6 @@ def least_squares(fitted):
 
 
 def _unit(capability, models, fitted):
-    """Return the spread of posterior mean capabilities over that of least squares, for models of both tables."""
     named = models.set_index("model")["model_name"].reindex(capability.index)
     estimates = capability.groupby(named).mean()
     posterior = fitted["posterior"]["capability"].mean(("chain", "draw"))
