@@ -127,7 +127,8 @@ def misfit_variance(draws, ratio, table):
     runs off the target's tokens per parameter, where a misfit of the law teaches nothing about the target.
     """
     scales = drift_of(draws.law)
-    decades, spent, fitted = decades_beyond(draws.law, draws.rows, table), *map(training_flop, (table, draws.rows))
+    decades = decades_beyond(draws.law, draws.rows, table)
+    spent, fitted = training_flop(table), training_flop(draws.rows)
     if spent is not None and fitted is not None:
         decades = decades + np.log10(np.nanmin(fitted) / spent).clip(0)
     far = decades**2 + off_ratio(table, ratio) ** 2

@@ -70,8 +70,7 @@ def _outcomes(fit, runs, curves):
 
 
 def _one(log_m, runs, mean, variance, by, budget, switch):
-    before, flop = moments(log_m, mean, variance), runs["training_flop"].to_numpy()
-    left = np.clip(1 - before.gains / max(before.variance, np.finfo(float).tiny), 0.0, 1.0)
+    left, flop = _variance_left(log_m, mean, variance), runs["training_flop"].to_numpy()
     costs = flop + np.array([_cost_after(log_m, share, budget, switch) for share in left])
     best = int(costs.argmin())
     promote, drop = _costs(log_m, budget, switch)
@@ -86,6 +85,12 @@ def _one(log_m, runs, mean, variance, by, budget, switch):
         "next_flop": float(flop[best]),
         "variance_left": float(left[best]),
     }
+
+
+def _variance_left(log_m, mean, variance):
+    """Compute the share of the variance of draws that one run of each mean, (sample, run), and scatter leaves."""
+    before = moments(log_m, mean, variance)
+    return np.clip(1 - before.gains / max(before.variance, np.finfo(float).tiny), 0.0, 1.0)
 
 
 def _costs(log_m, budget, switch):
