@@ -65,7 +65,6 @@ TINY = {"arithmetic": _tiny_arithmetic, "language": _tiny_language}
 
 
 def _finished(run):
-    """Train a run on the CPU; return whether it ended with a finite loss, and its model has the parameters counted."""
     import torch
 
     model, _ = run.prepared(training.Execution(compile=False), torch.device("cpu"), "float32")

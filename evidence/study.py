@@ -192,7 +192,6 @@ def made(name, study, *, folder=HERE, parts, **more):
 
 @contextmanager
 def _timed(clock):
-    """Add the seconds of a block to those in a file, even if the block is stopped."""
     begun, before = time.monotonic(), int(clock.read_text()) if clock.exists() else 0
     try:
         yield clock

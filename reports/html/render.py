@@ -50,7 +50,6 @@ class Anchors:
         self._taken = {}
 
     def __call__(self, text):
-        """Return the name of the next place called `text`."""
         plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
         name = re.sub(r"[^a-z0-9]+", "-", plain.replace("'", "")).strip("-") or "part"
         self._taken[name] = self._taken.get(name, 0) + 1
@@ -103,7 +102,6 @@ class _Blocks:
         self._numbers, self._fits, self._appendix = Counter(), fits, appendix
 
     def __call__(self, block, title=""):
-        """Return what a template needs of a figure or a table."""
         if isinstance(block, Illustration):
             number = self.number("figure")
             drawings = {name: numbered(getattr(block, name), f"{number}{name[0]}") for name in ("wide", "narrow")}

@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from ..sweeps.tables import read_presets
+from ..sweeps.presets import read_presets
 
 PRESETS = read_presets(Path(__file__).with_suffix(".toml"))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..sweeps.tables import read_presets
+from ..sweeps.presets import read_presets
 
 PRESETS = read_presets(Path(__file__).with_suffix(".toml"))
 GPT2_VOCABULARY = 50257

@@ -95,7 +95,6 @@ def _front(custom, figures):
 
 
 def _tables_of(fits):
-    """Name the tables of fits with their numbers of rows: my_runs.csv, 30 runs."""
     named = {
         f"{printable(fitted.record['data']['source'])}, {plural(len(fitted.rows), KINDS[fitted.law.kind].dimension)}"
         for fitted in fits.values()

@@ -182,7 +182,6 @@ class Task:
         return max(first, second)
 
     def _cells(self):
-        """Return the cells of training, each with a variant."""
         firsts, seconds = self.longest
         return [(first, second, ANY) for first in range(1, firsts + 1) for second in range(1, seconds + 1)]
 
