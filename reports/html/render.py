@@ -50,6 +50,7 @@ class Anchors:
         self._taken = {}
 
     def __call__(self, text):
+        """Return the name of the next place called `text`."""
         plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
         name = re.sub(r"[^a-z0-9]+", "-", plain.replace("'", "")).strip("-") or "part"
         self._taken[name] = self._taken.get(name, 0) + 1

@@ -96,6 +96,7 @@ class Stepper:
         self.pairs = [(weight, copied) for weight, copied in pairs if weight is not copied]
 
     def __call__(self, rate, *batch):
+        """Make one update at a learning rate, and return its loss."""
         for group in self.optimiser.param_groups:
             group["lr"] = rate * group.get("scale", 1.0)
         self.model.zero_grad()
