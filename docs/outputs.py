@@ -160,6 +160,5 @@ def _code(source):
 
 
 def _prose(text):
-    """Return a cell of text, if there is any, with links that lead from the folder of notebooks."""
     text = re.sub(r"\]\((?=[\w-]+\.md)", "](../guides/", re.sub(r"<!--.*?-->\n?", "", text)).strip()
     return [{"cell_type": "markdown", "metadata": {}, "source": text}] if text else []

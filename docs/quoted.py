@@ -40,18 +40,22 @@ def substitutions(headline):
     texts = _templated(headline) | {"stan": _stan(headline["laws"])}
     for answer in headline["answers"]:
         depends = "\n".join(f"- {point}" for point in answer["depends"])
+        number = "" if answer["number"] in answer["answer"] else f" {answer['number']}"
         texts[f"answer-{answer['page']}"] = (
-            f"{_answered(answer)} {answer['frame']}\n\n{depends}\n\n"
+            f"**{answer['answer']}**{number} {answer['frame']}\n\n{depends}\n\n"
             f"Strength: {answer['strength']}. Reasons: {answer['because']}."
         )
     for name, sources in PAPERS.items():
         texts[f"claims-{name}"] = _claims([c for c in headline["claims"] if c["source"] in sources])
-    texts |= {f"keys-{kind}": _keys(rows) for kind, rows in _sweep_keys().items()}
+    from bayescaling.training import arithmetic, sweep_keys  # which load no torch
+
+    for kind, rows in (("language", sweep_keys()), ("arithmetic", arithmetic.sweep_keys())):
+        cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows.itertuples(index=False)]
+        texts[f"keys-{kind}"] = table(tuple(rows.columns), cells)
     return {name.replace("_", "-"): text for name, text in texts.items()}
 
 
 def _templated(headline):
-    """Return the texts that ``quoted.md.jinja`` sets, without empty lines."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HERE), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -88,24 +92,6 @@ def misfit(sentence):
     return f"{parts[1]} on average, {parts[2]} in {parts[3]} ({parts[4]})" if parts else sentence
 
 
-def _sweep_keys():
-    """Read the keys of sweeps without loading torch."""
-    from bayescaling.training import arithmetic, sweep_keys
-
-    return {"language": sweep_keys(), "arithmetic": arithmetic.sweep_keys()}
-
-
-def _keys(rows):
-    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in rows.itertuples(index=False)]
-    return table(tuple(rows.columns), cells)
-
-
-def _answered(answer):
-    """Return the sentence of an answer, and its number where the sentence does not have it."""
-    sentence = f"**{answer['answer']}**"
-    return sentence if answer["number"] in answer["answer"] else f"{sentence} {answer['number']}"
-
-
 def _claims(claims):
     header = ("claim", "source", "published", "ours [95%]", "P(ours ≥ published)", "result")
     rows = [_row(claim) for claim in claims]
@@ -114,7 +100,6 @@ def _claims(claims):
 
 
 def _rounded(q):
-    """Round a median and its interval to two digits."""
     return {name: q[name] and float(f"{q[name]:.2g}") for name in (LOW, MIDDLE, HIGH)}
 
 

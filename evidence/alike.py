@@ -6,6 +6,7 @@ learned as the drift itself in ``beyond.py``: its scales maximise the log score 
 every figure of coverage the other sources teach it.
 """
 
+from functools import partial
 from itertools import combinations
 
 import bayescaling as bs
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 from bayescaling.inference.estimands.beyond import Drift, decades_beyond, drifts
 from beyond import averaged, density_by_scale, figures, learned_loss, predicted, weights
-from study import Study
+from study import register
 
 LAWS = {"coupled": bs.laws.Coupled(), "chinchilla": bs.laws.Chinchilla()}
 PERCENTILES = (40, 55, 70)
@@ -104,6 +105,13 @@ def of_law(rollouts, drift, seed):
     return result
 
 
+def _laws():
+    tables = (("overtraining_runs", "corpus"), ("gemstones", "series"))
+    return [(bs.laws.Grouped(law, by), bs.load(name)) for name, by in tables for law in LAWS.values()]
+
+
+@register("what two groups of runs miss in common beyond these runs", _laws, foreign=True, seed=1, draws=400, tune=500,
+          chains=2)  # fmt: skip
 def alike(parts, *, tables, seed, **settings):
     """Roll out each law over each table, and learn the error of differences."""
     result = {}
@@ -112,29 +120,10 @@ def alike(parts, *, tables, seed, **settings):
         for source, (table, by) in read(tables).items():
             for percent in PERCENTILES:
                 key = source, by, percent
-                rollout = parts.entry(
-                    f"{source} {name} {percent}",
-                    lambda law=law, table=table, by=by, percent=percent: differences(
-                        law, table, by, percent, seed, settings
-                    ),
-                )
+                make = partial(differences, law, table, by, percent, seed, settings)
+                rollout = parts.entry(f"{source} {name} {percent}", make)
                 arrays = {part: np.array(rollout[part]) for part in ("sample", "observed", "decades")}
                 rollouts[key] = rollout | arrays
         result[name] = of_law(rollouts, drifts()[name], seed)
         result[name]["converged"] = f"{sum(x['ok'] for x in rollouts.values())} of {len(rollouts)}"
     return result
-
-
-STUDIES = {
-    "alike": Study(
-        "what two groups of runs miss in common beyond these runs",
-        alike,
-        lambda: [
-            (bs.laws.Grouped(law, by), bs.load(name))
-            for name, by in (("overtraining_runs", "corpus"), ("gemstones", "series"))
-            for law in LAWS.values()
-        ],
-        {"seed": 1, "draws": 400, "tune": 500, "chains": 2},
-        foreign=True,
-    )
-}

@@ -15,12 +15,11 @@ import numpy as np
 import pandas as pd
 from bayescaling.datasets import sha256
 from bayescaling.inference.comparison.rollout import LEVELS, scored
-from bayescaling.inference.comparison.weights import stacking
 from bayescaling.inference.estimands.beyond import Drift, decades_beyond
 from bayescaling.models.draws import DRAWS
 from scipy.optimize import minimize
 from scipy.special import logsumexp
-from study import Study
+from study import laws_of, register
 
 LAWS = {"coupled": bs.laws.Coupled(), "chinchilla": bs.laws.Chinchilla(), "offsets": bs.laws.Offsets()}
 PERCENTILES, LEAST_ROWS, LEAST_FOR_SIZE = (40, 55, 70, 85), 14, 55
@@ -229,34 +228,12 @@ def study(rollouts, seed):
     }
 
 
-def weights_of_laws(rollouts, drifts, seed):
-    """Stack laws, with their drifts, by the log scores of later runs: the weight of each law beyond the runs."""
-    shared = sorted(set.intersection(*(set(by_key) for by_key in rollouts.values())))
-    columns = []
-    for name, by_key in rollouts.items():
-        parts = []
-        for key in shared:
-            beyond = by_key[key]["decades"] > 0
-            errors = (by_key[key]["observed"] - by_key[key]["sample"])[:, beyond]
-            rng = np.random.default_rng(seed)
-            parts.append(
-                drifts[name].log_density(rng, errors, by_key[key]["decades"][beyond]).mean() if beyond.any() else 0
-            )
-        columns.append(parts)
-    share = weights(shared)
-    log_scores = np.array(columns).T
-    repeated = np.repeat(log_scores, np.rint(np.array([share[k] for k in shared]) * 1e4).astype(int), axis=0)
-    return {
-        "log_score": dict(
-            zip(rollouts, (np.array([share[k] for k in shared]) @ log_scores).round(4).tolist(), strict=True)
-        ),
-        "stacking": dict(zip(rollouts, stacking(repeated).round(4).tolist(), strict=True)),
-    }
+WHAT = "how far laws miss beyond the largest run fitted, and the drift learned from it"
 
 
+@register(WHAT, laws_of("chinchilla_runs", LAWS.values()), foreign=True, seed=1, draws=500, tune=500)
 def beyond(parts, *, tables, seed, draws, tune):
     """Roll out each law over each table, and learn its drift."""
-    del parts
     options = {"seed": seed, "draws": draws, "tune": tune}
     read_tables, rollouts = read(tables), {name: {} for name in LAWS}
     for (source, table), rows in read_tables.items():
@@ -273,17 +250,5 @@ def beyond(parts, *, tables, seed, draws, tune):
         ],
         "converged": {name: f"{sum(x['ok'] for x in f.values())} of {len(f)}" for name, f in rollouts.items()},
         "drift": {name: drift._asdict() for name, drift in drifts.items()},
-        "weights": weights_of_laws(rollouts, drifts, seed),
         "laws": studies,
     }
-
-
-STUDIES = {
-    "beyond": Study(
-        "how far laws miss beyond the largest run fitted, and the drift learned from it",
-        beyond,
-        lambda: [(law, bs.load("chinchilla_runs")) for law in LAWS.values()],
-        {"seed": 1, "draws": 500, "tune": 500},
-        foreign=True,
-    )
-}

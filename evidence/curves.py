@@ -1,4 +1,4 @@
-"""A study of runs in flight: schedules left out, runs cut short, forms of the law, priors of other sizes, known truths.
+"""A study of runs in flight: schedules left out, runs cut short, forms of the law, known truths.
 
 Each error that the law has on other curves is learned from two sizes and tested on the third. Runs of one size have one
 start and one seed, so that 27 curves inform less than their number.
@@ -13,7 +13,7 @@ from bayescaling.inference.comparison.scoring import crps
 from bayescaling.models.curves.areas import MEMORY, POWER, areas
 from scipy.optimize import least_squares, minimize, minimize_scalar
 from scipy.stats import norm
-from study import Study
+from study import laws_of, register
 
 TABLE, SIZES = "schedule_curves", ("25M", "100M", "400M")
 FITTED = ("cosine_24000", "constant_24000", "wsdcon_9")  # the other six are predicted, as in the publication
@@ -25,13 +25,14 @@ PUBLISHED = {  # Luo et al. 2025: mean absolute and worst relative error on the 
     "400M": (0.0048, 0.0100, (2.374745, 0.654212, 0.428787, 523.4246, 2.024627, 0.593505, 0.634725)),
 }
 START = (3.0, 0.09, 0.5, 0.04)  # of least squares: loss, share that training removes, its power, share of annealing
-GRID = [(memory, power) for memory in (100, 200, 300, 400, 500, 1000) for power in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)]
 START_OUT = 0.05  # share of a run, at its start, without which the power law in steps predicts better
 PEAK, WARMUP, EVERY = 3e-4, 2160, 32  # of all schedules; steps between which rates are added up
 STARTS = ((-1.5, 0.1, -2.5, -6.0), (-3.0, 0.05, -3.0, -5.0))  # of the errors below
-INFORMED = ("reducible_share", "alpha", "anneal", "drift", "drift_range", "noise")
 
 
+@register(
+    "losses of runs in flight and under other schedules", laws_of(TABLE, [bs.laws.Curve()]), seed=1, simulations=200
+)
 def curves(parts, *, seed, simulations):
     """Make all parts, and score forecasts with errors learned from other sizes."""
     left_out = {size: parts.entry(f"left out {size}", partial(_left_out, size, seed)) for size in SIZES}
@@ -41,19 +42,12 @@ def curves(parts, *, seed, simulations):
     scored = {size: [_scored(case, errors[size]) for case in cases[size]] for size in SIZES}
     every = [case for size in SIZES for case in scored[size]]
     others = [case for case in every if case["cut"] is None]
-    forms = {size: parts.entry(f"forms {size}", partial(_forms, size)) for size in SIZES}
     places = [x for i in range(simulations) for x in parts.entry(f"simulated {i}", partial(_simulated, [seed, i]))]
     return {
         "errors": errors | {"all": _learned([case for size in SIZES for case in cases[size]])},
         "schedules_left_out": {size: _whole(left_out[size], errors[size]) for size in SIZES} | {"last": _mean(others)},
-        "wsd": {case["run"]: case["ends"] + [case["observed"]] for case in others if "wsd_" in case["run"]},
         "cut": {str(cut): _compared([case for case in every if case["cut"] == cut]) for cut in CUTS},
-        "cut_before_a_fall": {
-            str(cut): _compared([case for case in every if case["cut"] == cut and case["falls"]]) for cut in CUTS
-        },
-        "forms": forms,
-        "form_of_other_sizes": {size: _chosen([forms[other] for other in SIZES if other != size]) for size in SIZES},
-        "priors": _of_priors(parts, cases, errors, seed),
+        "forms": {size: parts.entry(f"forms {size}", partial(_forms, size)) for size in SIZES},
         "simulated": {
             str(cut): {f"{level:g}": float(np.mean([abs(x - 0.5) < level / 2 for c, x in places if c == cut]))
                        for level in (0.5, 0.9)}
@@ -63,28 +57,24 @@ def curves(parts, *, seed, simulations):
 
 
 def _readings(size):
-    """Return the readings of the runs of a size by schedule."""
     table = bs.load(TABLE)
     table = table[table["run"].str.startswith(f"{size} ")]
     return {run.split()[1]: of for run, of in table.groupby("run")}
 
 
 def _left_out(size, seed):
-    """Fit three curves of a size, and predict the six others."""
     runs, table = _readings(size), bs.load(TABLE)
     fit = bs.fit("curve", table[table["run"].isin([f"{size} {run}" for run in FITTED])], seed=seed)
     return [_case(fit, of, None, seed) | {"cut": None} for run, of in runs.items() if run not in FITTED]
 
 
-def _cut(parts, size, seed, name="cut", law=None):
-    """Fit each curve of a size up to each cut, and predict its last loss."""
-    make = partial(_cut_run, law=law or bs.laws.Curve(), seed=seed)
-    cases = [(of, parts.entry(f"{name} {size} {run}", partial(make, of))) for run, of in _readings(size).items()]
+def _cut(parts, size, seed):
+    cases = [(of, parts.entry(f"cut {size} {run}", partial(_cut_run, of, seed))) for run, of in _readings(size).items()]
     return [case | _points(readings, case["cut"]) for readings, of_run in cases for case in of_run]
 
 
-def _cut_run(readings, law, seed):
-    fits = {cut: bs.fit(law, readings[_progress(readings) <= cut], seed=seed) for cut in CUTS}
+def _cut_run(readings, seed):
+    fits = {cut: bs.fit("curve", readings[_progress(readings) <= cut], seed=seed) for cut in CUTS}
     return [_case(fit, readings, readings["run"].iloc[0], seed) | {"cut": cut} for cut, fit in fits.items()]
 
 
@@ -93,13 +83,11 @@ def _progress(readings):
 
 
 def _points(readings, cut):
-    """Return point forecasts of the last loss, and whether the rate falls after a cut."""
     progress = _progress(readings)
     late = readings[(progress >= START_OUT) & (progress <= cut)]
     x, y = np.log(late["step"] / readings["step"].iloc[-1]), late["loss"]
     best = minimize_scalar(lambda power: _power_law(power, x, y)[1].sum(), bounds=(0.01, 3), method="bounded")
-    falls = bool(readings["rate"].iloc[-1] < late["rate"].iloc[-1] * (1 - 1e-9))
-    return {"falls": falls, "power law": float(_power_law(best.x, x, y)[0].sum()), "last reading": float(y.iloc[-1])}
+    return {"power law": float(_power_law(best.x, x, y)[0].sum()), "last reading": float(y.iloc[-1])}
 
 
 def _power_law(power, x, y):
@@ -138,7 +126,6 @@ def _terms(case, errors):
 
 
 def _log_score(case, errors):
-    """Return the log density of the last reading."""
     mean, sd = _terms(case, errors)
     return float(np.log(norm.pdf(case["observed"], mean, sd).mean() + 1e-300))
 
@@ -155,37 +142,27 @@ def _learned(cases):
 
 
 def _scored(case, errors):
-    """Return how the forecast of a last reading did, and its width without each of the errors."""
-    of_draws, widths = np.random.default_rng(1).standard_normal(len(case["draws"][0])), {}
-    for name in ("none", *errors):
-        mean, sd = _terms(case, errors | {name: 0.0})
-        ends = np.quantile(mean + sd * of_draws, ENDS)
-        widths[name] = ends[2] - ends[0]
     mean, sd = _terms(case, errors)
-    draws, observed = mean + sd * of_draws, case["observed"]
-    ends = np.quantile(draws, ENDS)
+    draws = mean + sd * np.random.default_rng(1).standard_normal(len(case["draws"][0]))
+    ends, observed = np.quantile(draws, ENDS), case["observed"]
     score = float(crps(draws[:, None], np.array([observed]))[0])
     place = float((draws < observed).mean())
-    return case | {"ends": ends.tolist(), "miss": ends[1] - observed, "place": place, "crps": score, "widths": widths}
+    return case | {"miss": ends[1] - observed, "place": place, "crps": score, "width": ends[2] - ends[0]}
 
 
 def _mean(cases):
-    """Return how forecasts did on average, and shares of their width that are left without each error."""
-    widths = {name: float(np.mean([case["widths"][name] for case in cases])) for name in cases[0]["widths"]}
     return {
         "cases": len(cases),
         "mae": float(np.mean([abs(case["miss"]) for case in cases])),
         "held": {level: float(np.mean([abs(case["place"] - 0.5) < float(level) / 2 for case in cases]))
                  for level in ("0.5", "0.9")},
         "crps": float(np.mean([case["crps"] for case in cases])),
-        "width": widths["none"],
-        "width_without": {name: width for name, width in widths.items() if name not in ("none", "other_mean")},
+        "width": float(np.mean([case["width"] for case in cases])),
         "converged": float(np.mean([case["ok"] for case in cases])),
     }  # fmt: skip
 
 
 def _compared(cases):
-    """Return how the law did, and point forecasts, whose score is their error."""
     points = {name: float(np.mean([abs(case[name] - case["observed"]) for case in cases]))
               for name in ("power law", "last reading")}  # fmt: skip
     return {"law": _mean(cases)} | points
@@ -202,34 +179,17 @@ def _whole(cases, errors):
 
 
 def _forms(size):
-    """Fit forms of the law by least squares to three curves, and to all but one, and predict the others."""
+    """Fit two forms of the law by least squares to three curves, and predict the others."""
     runs = _readings(size)
     steps = {run: np.arange(0, of["step"].iloc[-1] + EVERY, EVERY) for run, of in runs.items()}
     rates = {run: _rates(run, steps[run]) for run in runs}
-    forms = {f"annealing, {memory:g} steps, power {power:g}": _annealing(runs, steps, rates, memory, power)
-             for memory, power in GRID}  # fmt: skip
-    entry = {name: _tested(form, START, runs) for name, form in forms.items()}
-    multi_power = partial(_multi_power, runs, steps, rates)
-    tested = {"multi-power": (multi_power, PUBLISHED[size][2])}
-    for memory, power in ((1000, 1.0), (int(MEMORY), POWER)):
-        name = f"annealing, {memory} steps, power {power:g}"
-        tested[name] = (forms[name], START)
-    for name, (form, start) in tested.items():
-        apart = [_tested(form, start, runs, [other for other in runs if other != run])["last"][run] for run in runs]
-        entry[name] = _tested(form, start, runs) | {"last_left_out": float(np.mean(np.abs(apart)))}
-    return entry | {"multi-power, published": _errors(multi_power, PUBLISHED[size][2], runs, FITTED)}
-
-
-def _chosen(forms):
-    """Return the annealing law that fits the three curves of some sizes best."""
-    return min(
-        (name for name in forms[0] if name.startswith("annealing")),
-        key=lambda name: sum(of[name]["cost"] for of in forms),
-    )
+    return {
+        f"annealing, {MEMORY:g} steps, power {POWER:g}": _tested(_annealing(runs, steps, rates), START, runs),
+        "multi-power": _tested(partial(_multi_power, runs, steps, rates), PUBLISHED[size][2], runs),
+    }
 
 
 def _rates(run, steps):
-    """Return the rates of a schedule at steps."""
     kind, *places = run.split("_")
     kinds = {"wsd": "exponential", "wsdld": "linear", "wsdcon": "linear"}
     final, start, end = 3e-5, WARMUP, float(places[-1])
@@ -241,11 +201,11 @@ def _rates(run, steps):
     return RateSchedule(text).rates(steps, end)
 
 
-def _annealing(runs, steps, rates, memory, power):
+def _annealing(runs, steps, rates):
     """Return the annealing law as a function of its constants and a run."""
     places = {}
     for run, of in runs.items():
-        both = areas(steps[run][1:], rates[run][1:], memory=memory, power=power)
+        both = areas(steps[run][1:], rates[run][1:])
         places[run] = [np.interp(of["step"], steps[run][1:], x) for x in both]
 
     def form(z, run):
@@ -267,48 +227,15 @@ def _multi_power(runs, steps, rates, z, run):
     return loss + a * at**-alpha - b * effect @ falls[some]
 
 
-def _tested(form, start, runs, fitted=FITTED):
-    """Fit a form by least squares to some curves, and return its errors on the others."""
+def _tested(form, start, runs):
+    """Fit a form by least squares to three curves, and return its mean absolute error on the others."""
 
     def errors(z):
-        return np.concatenate([(form(z, run) - runs[run]["loss"]) / len(runs[run]) ** 0.5 for run in fitted])
+        return np.concatenate([(form(z, run) - runs[run]["loss"]) / len(runs[run]) ** 0.5 for run in FITTED])
 
     fit = least_squares(errors, start, x_scale=np.abs(start), loss="soft_l1", f_scale=0.002)
-    return _errors(form, fit.x, runs, fitted) | {"cost": float(fit.cost)}
-
-
-def _errors(form, z, runs, fitted):
-    miss = {run: np.array(form(z, run) - of["loss"]) for run, of in runs.items() if run not in fitted}
-    return {
-        "mae": float(np.mean([np.abs(x).mean() for x in miss.values()])),
-        "worst": float(np.mean([np.abs(x / runs[run]["loss"]).max() for run, x in miss.items()])),
-        "last": {run: float(x[-1]) for run, x in miss.items()},
-    }
-
-
-def _of_priors(parts, cases, errors, seed):
-    """Return log scores of cut runs under the default priors, and under priors learned from two other sizes."""
-    medians = {size: parts.entry(f"medians {size}", partial(_medians, size, seed)) for size in SIZES}
-    result = {}
-    for size in SIZES:
-        logs = {name: np.log([of[name] for other in SIZES if other != size for of in medians[other].values()
-                              if name != "anneal" or of["falls"]]) for name in INFORMED}  # fmt: skip
-        priors = {name: f"LogNormal({x.mean():.3f}, {x.std(ddof=1):.3f})" for name, x in logs.items()}
-        narrowed = _cut(parts, size, seed, "narrowed", bs.laws.Curve(priors=priors))
-        shipped = [case for case in cases[size] if case["cut"]]
-        score = [sum(_log_score(case, errors[size]) for case in of) for of in (shipped, narrowed)]
-        result[size] = {"priors": priors, "log_score_default": score[0], "log_score_learned": score[1]}
-    return result
-
-
-def _medians(size, seed):
-    """Return posterior medians of each whole curve of a size."""
-    result = {}
-    for run, of in _readings(size).items():
-        posterior = bs.fit("curve", of, seed=seed)["posterior"]
-        falls = bool(of["rate"].iloc[-1] < of["rate"].max())
-        result[run] = {name: float(posterior[name].median()) for name in INFORMED} | {"falls": falls}
-    return result
+    miss = [np.array(form(fit.x, run) - of["loss"]) for run, of in runs.items() if run not in FITTED]
+    return {"mae": float(np.mean([np.abs(x).mean() for x in miss]))}
 
 
 def _simulated(entropy):
@@ -327,13 +254,3 @@ def _simulated(entropy):
             draws = draws[..., 0] + noise.values * rng.standard_normal(noise.shape)
             places.append((cut, float((draws < rows["loss"].iloc[-1]).mean())))
     return places
-
-
-STUDIES = {
-    "curves": Study(
-        "losses of runs in flight and under other schedules",
-        curves,
-        lambda: [(bs.laws.Curve(), bs.load(TABLE))],
-        {"seed": 1, "simulations": 200},
-    )
-}

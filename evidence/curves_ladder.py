@@ -20,7 +20,7 @@ from bayescaling.inference.curves.forecast import UNSEEN
 from bayescaling.inference.estimands.predict import task_errors
 from bayescaling.models.curves.areas import areas
 from bayescaling.models.loss.chinchilla import optimum
-from study import Study
+from study import register
 
 TRUTH = {"E": 1.8, "A": 400.0, "B": 1200.0, "alpha": 0.34, "beta": 0.32}
 SIZES, RATIOS, BEYOND = np.geomspace(3e7, 1e9, 4), (8.0, 20.0, 60.0), 10.0
@@ -72,7 +72,14 @@ def ladder(seed, cut, spread, unfinished, settings):
     return result | {"z": ((forecast["loss"] - runs["loss"]) / forecast["loss_sd"]).dropna().tolist()}
 
 
-def ladders(parts, *, seed, simulations, cut, **settings):
+def _laws():
+    curve = bs.laws.Curve()
+    return [(bs.laws.Coupled(measurement_error=True), bs.load("chinchilla_runs")), (curve, curve.usual_table())]
+
+
+@register("what the unfinished part of the runs of a ladder costs: coverage and width of N* on simulated ladders",
+          _laws, seed=1, simulations=40, cut=0.6, draws=400, tune=500, chains=2)  # fmt: skip
+def curves_ladder(parts, *, seed, simulations, cut, **settings):
     """Summarise ladders: coverage and width of N* by the way, and coverage of the final losses."""
     summary = {}
     for truth, (spread, unfinished) in TRUTHS.items():
@@ -106,6 +113,12 @@ def predicted(past, ahead, task, settings):
     return result
 
 
+def _law_of_tasks():
+    return [(bs.laws.TaskError(), bs.load("overtraining_runs").rename(columns={"error_17_tasks": "error"}))]
+
+
+@register("how often intervals of errors on tasks hold those of larger models, with and without the loss's uncertainty",
+          _law_of_tasks, seed=1, draws=1000, tune=1000)  # fmt: skip
 def tasks(parts, **settings):
     """Summarise errors of the largest models, left out: coverage, width and CRPS; and those of the paper's two."""
     runs = bs.load("overtraining_runs").sort_values("training_flop")
@@ -125,22 +138,3 @@ def tasks(parts, **settings):
         summary[way] = {"predictions": len(observed), "coverage_90": held, "width_90": float((high - low).mean())}
         summary[way] |= {"crps": float(scores.mean())}
     return summary
-
-
-STUDIES = {
-    "curves_ladder": Study(
-        "what the unfinished part of the runs of a ladder costs: coverage and width of N* on simulated ladders",
-        ladders,
-        lambda: [
-            (bs.laws.Coupled(measurement_error=True), bs.load("chinchilla_runs")),
-            (bs.laws.Curve(), bs.laws.Curve().usual_table()),
-        ],
-        {"seed": 1, "simulations": 40, "cut": 0.6, "draws": 400, "tune": 500, "chains": 2},
-    ),
-    "tasks": Study(
-        "how often intervals of errors on tasks hold those of larger models, with and without the loss's uncertainty",
-        tasks,
-        lambda: [(bs.laws.TaskError(), bs.load("overtraining_runs").rename(columns={"error_17_tasks": "error"}))],
-        {"seed": 1, "draws": 1000, "tune": 1000},
-    ),
-}

@@ -10,9 +10,20 @@ variance of misfit. ``gated`` spreads runs by cost from where a rollout on the r
 with ``two laws`` it takes the coupled law first. ``v-optimal`` lowers
 the variance of predictions about the target for its cost, by derivatives at a point estimate. ``cheapest`` buys in
 order of cost, ``cost-random`` at random with probability inverse to cost, ``random`` with equal probability.
+
+Real pools do not come with the package. Each has runs that may be bought and dearer runs that are to be predicted. The
+target of all rules is the loss of the dearest of these. Every rule starts with the same cheapest runs, spends a share
+of the cost of the pool, and is scored by one fitter: NUTS on the runs bought. Defaults are those of `bs.design` and of
+this study, fixed before any pool was seen. Scores are those of the runs to be predicted: R2 of median predictions, and
+coverage of 90% intervals without and with the drift. The regret is that of taking the run that is predicted to be the
+best of them.
+
+The second size of the pools ``parallel`` is the number of parallel streams, in place of tokens.
 """
 
+import tomllib
 import warnings
+from functools import partial
 from typing import NamedTuple
 
 import bayescaling as bs
@@ -27,12 +38,12 @@ from bayescaling.inference.estimands.beyond import drift_of
 from bayescaling.inference.settings import Settings
 from bayescaling.models.loss import coupled
 from scipy.optimize import least_squares
-from study import Study
+from study import HERE, laws_of, register
 
 PARAMETERS, TOKENS = np.geomspace(1e7, 1e10, 13), np.geomspace(1e8, 1e11, 11)
 BUDGETS = (0.002, 0.005, 0.01, 0.05)  # shares of the cost of the pool
 START, BATCHES, TIMES = 12, 10, 100.0
-SIMULATIONS = {"right": 100, "wrong": 100}
+SIMULATIONS = 100
 EVERY = 3  # tenths of a budget between rollouts
 FEWEST_FITTED = 9  # runs, as many as the law has quantities
 SIZES = ["parameters", "tokens"]
@@ -52,6 +63,10 @@ QUICK = Settings(draws=200, tune=200, chains=2, cores=1)
 FINAL = Settings(draws=400, tune=400, chains=2, cores=1)
 INSIDE = (0.05, 0.95)
 NAMES = ("E", "A", "B", "alpha", "beta")
+SOURCES = tomllib.loads((HERE / "tables" / "pools.toml").read_text(encoding="utf-8"))
+ALONE = {"data-constrained": {SUM: bs.laws.DataConstrained()}}  # a law of more sizes: it has no point estimate here
+OF_REAL_POOLS = ("plan", "gated, two laws", "v-optimal", "cheapest", "cost-random", "random")
+REPEATED = {"cost-random": 5, "random": 5}  # seeds of rules that draw at random
 
 
 def truth(rng, kappa):
@@ -289,12 +304,67 @@ def _row(entries, rule, share):
     return row | {"coverage_90": shares}
 
 
-STUDIES = {
-    f"design_{name}": Study(
-        f"what rules for the next run cost at the target, where the law is {name}",
-        simulated,
-        lambda: [(law, bs.load("chinchilla_runs")) for law in LAWS.values()],
-        {"seed": 2, "simulations": SIMULATIONS[name], "kappa": kappa},
-    )
-    for name, kappa in KAPPAS.items()
-}
+for case, value in KAPPAS.items():
+    register(f"what rules for the next run cost at the target, where the law is {case}",
+             laws_of("chinchilla_runs", LAWS.values()), name=f"design_{case}", seed=2, simulations=SIMULATIONS,
+             kappa=value)(simulated)  # fmt: skip
+
+
+def opened(tables, source):
+    """Return runs that may be bought, in order of cost, with their cost, and the runs to be predicted."""
+    table = pd.read_csv(tables / source["file"]).drop_duplicates().rename(columns=source["columns"])
+    table = table[table["group"] == source["where"]] if "where" in source else table
+    table["cost"] = table[source["cost"]] if "cost" in source else 6.0 * table["parameters"] * table["tokens"]
+    table = table.assign(training_flop=6.0 * table["parameters"] * table["tokens"])
+    parts = [table[table["split"] == name].sort_values("cost", kind="stable") for name in ("train", "test")]
+    pool, ahead = (part.reset_index(drop=True) for part in parts)
+    return pool, pool["cost"].to_numpy(float), ahead
+
+
+def scored_ahead(pool, choice, ahead, seed):
+    """Fit the runs bought, and score predictions of those ahead."""
+    draws = pool.fit(choice.places, choice.law, FINAL)
+    alone, drifting = (predicted(draws, ahead, seed, beyond) for beyond in ("none", "drift"))
+    observed, median = (alone[name].values for name in ("observed", "q50"))
+    inside = [float(((rows["q5"] <= rows["observed"]) & (rows["observed"] <= rows["q95"])).mean())
+              for rows in (alone, drifting)]  # fmt: skip
+    losses = ahead["loss"].to_numpy(float)
+    return {
+        "runs": len(choice.places),
+        "r2": 1 - float(((np.exp(observed) - np.exp(median)) ** 2).sum() / ((losses - losses.mean()) ** 2).sum()),
+        "error": float(np.abs(np.exp(median) / losses - 1).mean()),
+        "coverage_90": inside[0],
+        "coverage_90_drift": inside[1],
+        "regret": float(losses[np.argmin(median)] - losses.min()),
+        "failed": choice.failed,
+    }
+
+
+def real_pool(tables, name, seed):
+    """Return means of scores of every rule at every budget of a pool, over the seeds of random rules."""
+    source, laws = SOURCES[name], ALONE.get(name, LAWS)
+    table, cost, ahead = opened(tables, source)
+    dearest = ahead.iloc[[int(ahead["cost"].argmax())]].reset_index(drop=True)
+    pool = Pool(table, cost, None, laws, dearest)
+    rules = [rule for rule in OF_REAL_POOLS if COUPLED in laws or rule not in ("v-optimal", "gated, two laws")]
+    result = {"pool": len(table), "predicted": len(ahead), "start": START}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        everything = scored_ahead(pool, bought(pool, "cheapest", np.inf, np.random.default_rng(seed)), ahead, seed)
+        result["all runs"] = everything
+        for share in source["shares"]:
+            result[f"{share:g}"] = {}
+            for rule in rules:
+                scores = []
+                for repetition in range(REPEATED.get(rule, 1)):
+                    rng = np.random.default_rng([seed, repetition])
+                    scores.append(scored_ahead(pool, bought(pool, rule, share * cost.sum(), rng), ahead, seed))
+                result[f"{share:g}"][rule] = {name: float(np.mean([x[name] for x in scores])) for name in scores[0]}
+    return result
+
+
+@register("what rules for the next run predict on real pools", laws_of("chinchilla_runs", LAWS.values()), foreign=True,
+          seed=1)  # fmt: skip
+def design_pools(parts, *, tables, seed):
+    """Buy from each real pool by every rule at every budget."""
+    return {name: parts.entry(name, partial(real_pool, tables, name, seed)) for name in SOURCES}

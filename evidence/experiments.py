@@ -10,7 +10,7 @@ from bayescaling import training
 from bayescaling.training import arithmetic
 from bayescaling.training.arithmetic.cells import Grid
 from bayescaling.training.sweeps.outline import SHARES_OF
-from study import Study
+from study import register
 
 GPU = "H100"
 KINDS = {"arithmetic": arithmetic, "language": training}
@@ -20,6 +20,12 @@ NAMES = {kind: [name for name in module.PRESETS if name not in OWN[kind]] for ki
 UPDATES, PROBLEMS, TOKENS = 2, 8, 128
 
 
+# A fingerprint of the presets of all experiments.
+TABLES = {kind: {name: KINDS[kind].PRESETS[name] for name in names} for kind, names in NAMES.items()}
+DIGEST = hashlib.sha256(json.dumps(TABLES, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@register("what the experiments of the training studies take", list, gpu=GPU, shares=SHARES_OF, presets=DIGEST)
 def experiments(parts, **settings):
     """Compute what every preset takes, and train one tiny run for each of its arms, embeddings and architectures."""
     return {
@@ -49,7 +55,6 @@ def _tiny_arithmetic(run):
 
 
 def _tiny_language(run):
-    """Return a run of narrow layers and few words, of the same depth and schedule."""
     model = replace(run.model, d_model=8, vocabulary=64)
     optimisation = replace(run.optimisation, updates=UPDATES, warmup=0)
     settings = {"batch_tokens": TOKENS, "evaluation_tokens": TOKENS, "evaluate_at": (UPDATES,), "precision": "float32"}
@@ -60,7 +65,6 @@ TINY = {"arithmetic": _tiny_arithmetic, "language": _tiny_language}
 
 
 def _finished(run):
-    """Train a run on the CPU; return whether it ended with a finite loss, and its model has the parameters counted."""
     import torch
 
     model, _ = run.prepared(training.Execution(compile=False), torch.device("cpu"), "float32")
@@ -70,19 +74,3 @@ def _finished(run):
         record = training.train_run(run, folder, device="cpu")
     finite = bool(record["loss_eval"].notnull().all())
     return record["status"].item() == "finished" and finite and counted == run.model.parameters + gains
-
-
-def _presets():
-    """Return a fingerprint of the presets of all experiments."""
-    tables = {kind: {name: KINDS[kind].PRESETS[name] for name in names} for kind, names in NAMES.items()}
-    return hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()[:16]
-
-
-STUDIES = {
-    "experiments": Study(
-        "what the experiments of the training studies take",
-        experiments,
-        list,
-        {"gpu": GPU, "shares": SHARES_OF, "presets": _presets()},
-    )
-}

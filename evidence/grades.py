@@ -19,7 +19,7 @@ from bayescaling.inference.intervals import parameters, summary
 from bayescaling.inference.progress.rate_at_rows import fall, row_slopes
 from bayescaling.inference.words import HIGH, LOW, MIDDLE
 from bayescaling.models.loss import coupled
-from study import Study
+from study import register
 
 FITTED = ("coupled", "chinchilla")
 KAPPA = {"coupled": 0.6, "chinchilla": 1.0}
@@ -57,18 +57,16 @@ def of_ladder(entropy, settings):
     fit, rival = (fitter(law).fit(runs, seed=entropy[-1], **settings) for law in laws)
     true = {"exponent": constants["beta"] / (constants["alpha"] + constants["beta"])}
     true["size"] = float(coupled.optimum(compute, **constants)[0])
-    quantities = [
-        {"exponent": parameters(of)["exponent_parameters"], "size": sized(of, compute)} for of in (fit, rival)
-    ]
+    ours, others = (
+        {
+            "exponent": parameters(of)["exponent_parameters"],
+            "size": summary(of.allocate(compute)["parameters"], ratio=True),
+        }
+        for of in (fit, rival)
+    )
+    beyond = {"exponent": 0.0, "size": decades}
     return {
-        kind: graded(
-            quantities[0][kind],
-            true[kind],
-            fit,
-            others=[quantities[1][kind][MIDDLE]],
-            decades=decades if kind == "size" else 0.0,
-        )
-        for kind in true
+        kind: graded(ours[kind], true[kind], fit, others=[others[kind][MIDDLE]], decades=beyond[kind]) for kind in true
     }
 
 
@@ -78,20 +76,13 @@ def fitter(name):
     return bs.Fitter(name, ladder(np.random.default_rng(1), 1.0)[0])
 
 
-def sized(fit, compute):
-    """Return the quoted quantiles of the best size."""
-    return summary(fit.allocate(compute)["parameters"], ratio=True)
-
-
 def graded(q, true, fit, *, others=(), decades=None, direction=None):
     """Grade an answer, and compare it with the truth."""
     check = fit.check()
     medians = [x for x in (q[MIDDLE], *others) if x is not None]
     facts = Facts(
         chains=fit.diagnostics["ok"],
-        verdict=check["verdict"],
-        p=check["p"],
-        size=check["size"],
+        **{name: check[name] for name in ("verdict", "p", "size")},
         width=min(width(q), WIDEST),
         sensitivity=max(medians) / min(medians) if len(medians) > 1 else None,
         decades=decades,
@@ -150,6 +141,13 @@ def truth(law, rows, rng):
     return law.draws(draws.isel(one), rows, fit.draws.reference)
 
 
+def _laws():
+    progress = bs.laws.Progress(SPECIFICATIONS[0])
+    return [(bs.laws.Coupled(), bs.load("chinchilla_runs")), (progress, bs.load("lm_progress"))]
+
+
+@register("how often intervals of strong, fair and weak answers hold the truth, and how near their medians are", _laws,
+          seed=1, answers=200, draws=500, tune=500, chains=4, least_ess=200)  # fmt: skip
 def grades(parts, *, seed, answers, **settings):
     """Simulate answers of each kind, and summarise them by grade."""
     entries = {kind: [] for kind in KINDS}
@@ -175,16 +173,3 @@ def summarised(entries):
         "factor_median": float(np.median(factors)),
         "factor_90": float(np.quantile(factors, 0.9)),
     }
-
-
-STUDIES = {
-    "grades": Study(
-        "how often intervals of strong, fair and weak answers hold the truth, and how near their medians are",
-        grades,
-        lambda: [
-            (bs.laws.Coupled(), bs.load("chinchilla_runs")),
-            (bs.laws.Progress(SPECIFICATIONS[0]), bs.load("lm_progress")),
-        ],
-        {"seed": 1, "answers": 200, "draws": 500, "tune": 500, "chains": 4, "least_ess": 200},
-    )
-}

@@ -4,6 +4,7 @@ The human times of ``weirdml`` are estimates of language models; of three tasks 
 authors publish horizons from the estimates alone, and calibrated on the person.
 """
 
+import tomllib
 from functools import partial
 
 import bayescaling as bs
@@ -17,69 +18,29 @@ from bayescaling.inference.forecasts import PROBABILITIES, straight_line
 from bayescaling.inference.words import HIGH, LOW, MIDDLE
 from bayescaling.models.draws import DRAWS
 from scipy import stats
-from study import Study, laws_of
+from study import HERE, laws_of, register
 
 TABLE = "weirdml"
+OF = tomllib.loads((HERE / "tables" / "horizons.toml").read_text(encoding="utf-8"))
+PUBLISHED, TRUTH, CASES, STEPS, NAMES = (OF[name] for name in ("published", "truth", "cases", "steps", "names"))
 TRENDS = ("linear", "break", "acceleration", "logistic")
-# htihle/weirdml-time-horizons at 965c7f1: hours of half of the runs, from estimates alone and calibrated.
-PUBLISHED = {
-    "gpt-4-0613": (0.392, 0.149),
-    "claude-3-opus": (1.134, 0.385),
-    "claude-3.5-sonnet": (1.943, 0.629),
-    "o1-preview": (6.243, 1.645),
-    "o4-mini (high)": (8.370, 2.077),
-    "o3-pro (high)": (11.823, 2.759),
-    "gpt-5 (high)": (14.465, 3.246),
-    "gemini-3-pro-preview (high)": (22.261, 4.654),
-    "gpt-5.2 (xhigh)": (30.635, 6.133),
-    "claude-opus-4.6 (adaptive)": (37.691, 7.329),
-}
 CUTS = (2024.75, 2025.0, 2025.25, 2025.5, 2025.75)  # dates at which later models were still to come
-TRUTH = {
-    "horizon_centre": 3.0,
-    "horizon_sd": 0.5,
-    "log_slope": -0.2,
-    "task_sd": 1.2,
-    "log_slope_sd": 0.3,
-    "log_precision": 2.0,
-    "yearly_gain": 1.6,
-}
 SPREADS = {"horizon_centre": 0.5, "log_slope": 0.2, "yearly_gain": 0.4}  # of truths between simulated tables
 MODELS, TASKS, RUNS = 14, 50, 8
 HELD = 0.5, 0.9  # of intervals that are compared with the truth
-CASES = {
-    "as simulated": {},
-    "6 models, 20 tasks": {"models": 6, "tasks": 20},
-    "14 models, 80 tasks": {"tasks": 80},
-    "little scatter of models": {"horizon_sd": 0.1},
-    "much scatter of models": {"horizon_sd": 1.2},
-    "noise too small": {"noise": "binomial"},
-    "trend too stiff": {"trend": "break", "yearly_gain_change": 0.8, "break_place": 0.5},
-}
 METR_RUNS, METR_HORIZONS = "metr_runs_2025_01.csv", "metr_horizons_2026_02.csv"
 TYPICAL = 20  # runs of a task where all have as many
-STEPS = {  # what differs between the published horizon and ours, each with the estimate that has it and all before it
-    "tasks and runs": "weights of families",
-    "weights": "weights of tasks",
-    "one slope and trend": "no effects of tasks",
-    "effects of tasks": "effects of tasks",
-    "families and estimated times": "law",
-}
-NAMES = {  # of models in the table of runs and in that of published horizons
-    "davinci-002": "davinci_002",
-    "gpt-3.5-turbo-instruct": "gpt_3_5_turbo_instruct",
-    "GPT-4 0314": "gpt_4",
-    "Claude 3 Opus": "claude_3_opus_inspect",
-    "GPT-4 Turbo": "gpt_4_turbo_inspect",
-    "GPT-4o": "gpt_4o_inspect",
-    "Claude 3.5 Sonnet (Old)": "claude_3_5_sonnet_20240620_inspect",
-    "o1-preview": "o1_preview",
-    "Claude 3.5 Sonnet (New)": "claude_3_5_sonnet_20241022_inspect",
-    "o1": "o1_inspect",
-}
 
 
-def weirdml(parts, *, seed, **settings):
+def _law(trend):
+    return bs.laws.Horizons(trend=trend, estimates=True, family_effects=True)
+
+
+LAWS = laws_of(TABLE, [_law(trend) for trend in TRENDS])
+
+
+@register("time horizons of the built-in table and published ones", LAWS, seed=1)
+def horizons_weirdml(parts, *, seed, **settings):
     """Fit the built-in table by each trend, calibrated on timed tasks, and by a line to the estimates alone."""
     table, fits = bs.load(TABLE), {}
     for trend in TRENDS:
@@ -92,27 +53,15 @@ def weirdml(parts, *, seed, **settings):
     return {"fits": result, "compared": _compared(left_out), "published_hours": PUBLISHED}
 
 
-def _law(trend):
-    return bs.laws.Horizons(trend=trend, estimates=True, family_effects=True)
-
-
 def _entry(fit):
-    """Return doubling times, dates ahead and horizons of the models with published ones."""
-    hours = {tasks: bs.horizons.minutes(fit, tasks=tasks) / 60 for tasks in ("typical", "random")}
-    bias = fit["posterior"].get("estimate_bias")
+    hours = (bs.horizons.minutes(fit) / 60).sel(share=0.5)
     return {
         "diagnostics": fit.diagnostics,
         "doubling_days": intervals.entries(bs.progress.doubling_days(fit)),
         "dates_reached": intervals.entries(bs.progress.dates_reached(fit)),
         "hours": {
-            model: {
-                f"{tasks}, {share:g}": intervals.summary(hours[tasks].sel(model=model, share=share), ratio=True)
-                for tasks in hours
-                for share in (0.5, 0.8)
-            }
-            for model in PUBLISHED
+            model: {"typical, 0.5": intervals.summary(hours.sel(model=model), ratio=True)} for model in PUBLISHED
         },
-        "estimate_factor": None if bias is None else intervals.summary(np.exp(bias), ratio=True),
     }
 
 
@@ -127,7 +76,6 @@ def _left_out(fit, seed):
 
 
 def _compared(left_out):
-    """Compare trends by models left out."""
     pointwise = pd.DataFrame({name: of["elpd"] for name, of in left_out.items()})
     difference = differences(pointwise, {name: of["failed"] for name, of in left_out.items()})
     return {
@@ -141,7 +89,8 @@ def _compared(left_out):
     }
 
 
-def forecasts(parts, *, seed, **settings):
+@register("time horizons forecast as of past quarters", LAWS, seed=1)
+def horizons_forecasts(parts, *, seed, **settings):
     """Forecast horizons of later models as of each cut, by the law and by a straight line, and score them."""
     table = bs.load(TABLE)
     whole = parts.fit("whole", partial(bs.fit, _law("linear"), table, seed=seed, **settings))
@@ -182,7 +131,9 @@ def _forecast(fit, later, observed, rng):
     }
 
 
-def recovery(parts, *, seed, simulations, **settings):
+@register("known horizons and doubling times in simulated tables", LAWS, seed=1, simulations=100, draws=1000, tune=500,
+          chains=2)  # fmt: skip
+def horizons_recovery(parts, *, seed, simulations, **settings):
     """Compare intervals with the truths of simulated tables, by case and estimate, from fits that converged.
 
     Next to the law are the law that is given the scatter of models, and least squares on the true horizons.
@@ -206,7 +157,6 @@ def _coverage(estimates):
 
 
 def _one(entropy, settings, *, noise="beta_binomial", trend="linear", models=MODELS, tasks=TASKS, **changes):
-    """Simulate a table, fit it by a line, and return how far estimates are from the truths."""
     rng = np.random.default_rng(entropy)
     dates, minutes = np.sort(rng.uniform(2023, 2026, models)), np.exp(rng.uniform(-0.7, 7.5, tasks))
     model, task = (x.ravel() for x in np.meshgrid(np.arange(models), np.arange(tasks), indexing="ij"))
@@ -243,7 +193,8 @@ def _of_draws(fit, name, truth):
     return {name: value.tolist() for name, value in entry.items()}
 
 
-def metr(parts, *, seed, tables, **settings):
+@register("time horizons of METR's runs by its method and by ours", LAWS, foreign=True, seed=1)
+def horizons_metr(parts, *, seed, tables, **settings):
     """Estimate horizons of METR's runs of January 2025 by its method and by the law, with one thing changed at a time.
 
     Each estimate differs from the one before in one thing: data, weights, then one slope and one trend for all models.
@@ -268,37 +219,19 @@ def metr(parts, *, seed, tables, **settings):
     }
     models = {}
     for model, published_as in NAMES.items():
-        entry = {f"weights of {weights}": _of_points(of, model) for weights, of in weighted.items()}
+        entry = {}
+        for weights, of in weighted.items():
+            limits = (float(of[x][model]) for x in ("low", "horizon", "high"))
+            entry[f"weights of {weights}"] = dict(zip((LOW, MIDDLE, HIGH), limits, strict=True))
         for name, fit in fits.items():
             entry[name] = intervals.summary(np.exp(fit["posterior"]["horizon"].sel(model=model)), ratio=True)
         chain = np.array([published.at[published_as, "value"], *(entry[name][MIDDLE] for name in STEPS.values())])
         factors = dict(zip(STEPS, chain[1:] / chain[:-1] if chain.all() else [None] * len(STEPS), strict=True))
         models[model] = {"published": chain[0], **entry, "factors": factors}
-    days = {f"weights of {weights}": of["doubling_days"] for weights, of in weighted.items()}
-    days["law"] = intervals.entries(bs.progress.doubling_days(fits["law"]))
-    return {"models": models, "doubling_days": days, "ok": {name: fit.diagnostics["ok"] for name, fit in fits.items()}}
+    return {"models": models, "ok": {name: fit.diagnostics["ok"] for name, fit in fits.items()}}
 
 
 def _recounted(runs, weight):
     """Return a table with the same shares of successes, and numbers of runs in proportion to weights of tasks."""
     counts = (TYPICAL * weight / weight.groupby(runs["model"]).transform("mean")).round()
     return runs.assign(runs=counts, successes=(counts * runs["successes"] / runs["runs"]).round())
-
-
-def _of_points(estimate, model):
-    """Return a horizon and its limits in minutes."""
-    return dict(zip((LOW, MIDDLE, HIGH), (float(estimate[x][model]) for x in ("low", "horizon", "high")), strict=True))
-
-
-LAWS = laws_of(TABLE, [_law(trend) for trend in TRENDS])
-STUDIES = {
-    "horizons_weirdml": Study("time horizons of the built-in table and published ones", weirdml, LAWS, {"seed": 1}),
-    "horizons_forecasts": Study("time horizons forecast as of past quarters", forecasts, LAWS, {"seed": 1}),
-    "horizons_recovery": Study(
-        "known horizons and doubling times in simulated tables",
-        recovery,
-        LAWS,
-        {"seed": 1, "simulations": 100, "draws": 1000, "tune": 500, "chains": 2},
-    ),
-    "horizons_metr": Study("time horizons of METR's runs by its method and by ours", metr, LAWS, {"seed": 1}, True),
-}

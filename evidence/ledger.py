@@ -7,6 +7,7 @@ today is not written again. METR's table of time horizons does not come with the
 import argparse
 import json
 import math
+import tomllib
 import warnings
 from datetime import UTC, datetime
 from functools import partial
@@ -26,18 +27,8 @@ BENCHMARKS, SINCE = 12, 2025.6  # those with most scores of models since a date
 FIRST = {"training_compute": 2018, "metr": 2023}
 SIZE_STEP = 2  # the next size over the largest one of a ladder
 SETTINGS = {"seed": 1, "draws": 1000, "tune": 1000}
-LADDERS = {
-    "chinchilla_runs": ("chinchilla_runs", None),
-    "gemstones, hot": ("gemstones", ("series", "hot")),
-    **{f"overtraining, {name}": ("overtraining_runs", ("corpus", name)) for name in ("C4", "RedPajama", "RefinedWeb")},
-}
-RULES = {
-    "scores": "Scores of all models released within 45 days of the date, from Epoch AI's table of benchmarks.",
-    "horizons": "Horizons of all models released within 45 days of the date, by this law from WeirdML's later runs.",
-    "training_compute": "Largest training compute of the models of that quarter in Epoch AI's table.",
-    "metr": "METR's published 50% horizon of models that were best at release, within 45 days of the date.",
-    "runs": "Loss of the first published run of the same recipe whose sizes differ by at most 1%.",
-}  # fmt: skip
+OF = tomllib.loads((HERE.parent / "tables" / "ledger.toml").read_text(encoding="utf-8"))
+LADDERS, RULES = OF["ladders"], OF["rules"]
 
 
 def scores():
@@ -97,9 +88,9 @@ def _trend(table, first):
 def runs():
     """Forecast the loss of the next size of each ladder, at the tokens per parameter of its largest run."""
     documents = []
-    for name, (source, of) in LADDERS.items():
-        table = bs.load(source)
-        rows = table if of is None else table[table[of[0]] == of[1]].reset_index(drop=True)
+    for name, of in LADDERS.items():
+        table = bs.load(of["table"])
+        rows = table[table[of["column"]] == of["value"]].reset_index(drop=True) if "column" in of else table
         rows.attrs = table.attrs | {"source": name}
         size, tokens = rows.loc[rows["training_flop"].idxmax(), ["parameters", "tokens"]]
         plan = {"parameters": float(f"{SIZE_STEP * size:.3g}"), "tokens": float(f"{SIZE_STEP * tokens:.3g}")}

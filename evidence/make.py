@@ -14,11 +14,10 @@ from pathlib import Path
 import bayescaling as bs
 from bayescaling.inference.settings import cores
 from platformdirs import user_cache_path
-from study import HERE, changes, made, read
+from study import HERE, STUDIES, changes, made, read
 
-STUDIES = {}
 for module in sorted({path.stem for path in HERE.glob("*.py")} - {Path(__file__).stem}):
-    STUDIES |= getattr(importlib.import_module(module), "STUDIES", {})
+    importlib.import_module(module)
 
 
 def stale(names):

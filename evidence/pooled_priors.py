@@ -5,7 +5,7 @@ beta and kappa are the prediction for a new source, from the posteriors of all t
 Student-t distributed, with wide priors. Tables that are not built in are read from a folder.
 """
 
-import functools
+from functools import partial
 
 import bayescaling as bs
 import numpy as np
@@ -14,7 +14,7 @@ from bayescaling.models.backend import pymc
 from bayescaling.models.draws import DRAWS
 from beyond import averaged, figures, weights
 from beyond import read as tables_of
-from study import Study
+from study import laws_of, register
 
 DEFAULT, POOLED = "default priors", "priors from the other sources"
 OF_KAPPA, FLAT = "prior of kappa from the other sources", "flat prior of kappa"
@@ -73,42 +73,30 @@ def scores(table, fitted, priors, options):
     return {name: values[name] for name in SCORES} | {"ok": bool(fit.diagnostics["ok"])}
 
 
+@register("whether priors learned from other studies help to predict from few runs",
+          laws_of("chinchilla_runs", [law()]), foreign=True, seeds=3, draws=1000, tune=1000,
+          target_accept=0.99)  # fmt: skip
 def pooled_priors(parts, *, tables, seeds, **options):
     """Predict later runs of every table from its cheapest, under each set of priors."""
-    by_cost = {
-        key: table.iloc[np.argsort(table["parameters"] * table["tokens"], kind="stable")].reset_index(drop=True)
-        for key, table in tables_of(tables).items()
-    }
+    by_cost = {}
+    for key, table in tables_of(tables).items():
+        order = np.argsort(table["parameters"] * table["tokens"], kind="stable")
+        by_cost[key] = table.iloc[order].reset_index(drop=True)
     estimates = {
-        key: parts.entry(f"all runs, {key}", lambda table=table: constants(table, options | {"seed": 1}))
+        key: parts.entry(f"all runs, {key}", partial(constants, table, options | {"seed": 1}))
         for key, table in by_cost.items()
     }
-    priors = {
-        source: parts.entry(
-            f"priors without {source}",
-            lambda source=source: population({key: x for key, x in estimates.items() if key[0] != source}, 1),
-        )
-        for source in sorted({source for source, _ in by_cost})
-    }
-    result = {}
+    priors, result = {}, {}
+    for source in sorted({source for source, _ in by_cost}):
+        others = {key: x for key, x in estimates.items() if key[0] != source}
+        priors[source] = parts.entry(f"priors without {source}", partial(population, others, 1))
     for fitted in FITTED:
-        entries = {
-            (arm, *key): [
-                parts.entry(
-                    f"{fitted} runs, {arm}, {key}, {seed}",
-                    functools.partial(
-                        scores,
-                        table,
-                        fitted,
-                        priors_of(priors[key[0]]),
-                        options | {"seed": seed},
-                    ),
-                )
-                for seed in range(1, seeds + 1)
-            ]
-            for key, table in by_cost.items()
-            for arm, priors_of in ARMS.items()
-        }
+        entries = {(arm, *key): [] for key in by_cost for arm in ARMS}
+        for (arm, *key), of in entries.items():
+            priors_of, table = ARMS[arm](priors[key[0]]), by_cost[tuple(key)]
+            for seed in range(1, seeds + 1):
+                make = partial(scores, table, fitted, priors_of, options | {"seed": seed})
+                of.append(parts.entry(f"{fitted} runs, {arm}, {tuple(key)}, {seed}", make))
         result[f"{fitted} runs"] = {
             arm: summary({key[1:]: x for key, x in entries.items() if key[0] == arm}) for arm in ARMS
         }
@@ -142,14 +130,3 @@ def difference(some, others):
         mean, se = of[0].mean() - of[1].mean(), np.sqrt(of.var(1, ddof=1).sum() / of.shape[1])
         result[name] = {"difference": round(float(mean), 4), "se": round(float(se), 4)}
     return result
-
-
-STUDIES = {
-    "pooled_priors": Study(
-        "whether priors learned from other studies help to predict from few runs",
-        pooled_priors,
-        lambda: [(law(), bs.load("chinchilla_runs"))],
-        {"seeds": 3, "draws": 1000, "tune": 1000, "target_accept": 0.99},
-        foreign=True,
-    )
-}

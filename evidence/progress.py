@@ -3,38 +3,31 @@
 import warnings
 
 import bayescaling as bs
-import numpy as np
 from bayescaling.inference import intervals
-from bayescaling.inference.checks.chains import PARETO_K_LIMIT
-from bayescaling.inference.checks.sensitivity import power_scaling
 from bayescaling.inference.progress import contributions, rate_at_optimum
 from bayescaling.inference.progress.change_points import NONE, acceleration, change_of_pace, pace_by_year
 from bayescaling.inference.progress.compare import against, score_progress
 from bayescaling.inference.progress.fitting import VARIANTS, new_fitter
 from bayescaling.inference.progress.futures import by_cutoff, compare_futures
-from bayescaling.inference.progress.influence import SHARE_SPREADS, YEAR_SPREADS, paper_influence, prior_grid
-from bayescaling.inference.progress.rate_at_rows import compute_equivalent_gain
+from bayescaling.inference.progress.influence import prior_grid
 from bayescaling.models.progress.specifications import SPECIFICATIONS
 from bayescaling.reports.pages.progress.entries import MAIN, rate_quantiles, times
-from bayescaling.reports.pages.progress.specifications import ten_best, with_weight
 from bayescaling.reports.results import law_entry
-from study import Study, laws_of
+from study import laws_of, register
 
 TABLE = "lm_progress"
 WALK = bs.laws.Progress(MAIN, pace="random_walk")
 PACES = {f"{MAIN}, change in {year}": bs.laws.Progress(MAIN, cutoff=float(year)) for year in (2016, 2018, 2020)}
 PACES |= {f"{MAIN}, random walk": WALK}
-OUTERMOST = {"share_spreads": SHARE_SPREADS[::2], "year_spreads": YEAR_SPREADS[::2]}
 OWN = ("rho", "gamma_transformer")  # what only some variants have
-PAPERS = 15  # shown for each specification
-GAINS_AT = (22, 25)  # powers of ten, FLOP
-RATES = {"at the rows": compute_equivalent_gain, "at the optimum": rate_at_optimum.first_rate}
-BRIEF = {"draws": 500, "tune": 500, "least_ess": 400}
+BRIEF = {"seed": 1, "draws": 500, "tune": 500, "least_ess": 400}
+SPECIFIED = [bs.laws.Progress(k) for k in SPECIFICATIONS]
+VARIED = [bs.laws.Progress(MAIN, **options) for options in VARIANTS.values()]
 
 
-def future(parts, *, seed):
+@register("years to come predicted from those before", laws_of(TABLE, [*SPECIFIED, *PACES.values()]), seed=1)
+def progress_future(parts, *, seed):
     """Predict the year after each cutoff from what was dated before it, by every specification."""
-    del parts
     laws = {k: bs.laws.Progress(k) for k in SPECIFICATIONS} | PACES
     table, rows = compare_futures(new_fitter(), laws, seed=seed)
     return {
@@ -43,29 +36,10 @@ def future(parts, *, seed):
     }
 
 
-def sensitivity(parts, *, seed, **brief):
-    """Change priors and leave out papers, for each specification that has a weight."""
-    fitter = new_fitter()
-    fits = {k: parts.fit(f"{k}", lambda k=k: fitter.fit(law=bs.laws.Progress(k), seed=seed)) for k in SPECIFICATIONS}
-    titles = dict(zip(fitter.table["paper_id"], fitter.table["paper"], strict=True))
-    entries = {}
-    for k in with_weight(bs.progress.compare(fits)[0]):
-        spreads = {} if k == MAIN else OUTERMOST
-        entries[str(k)] = parts.entry(
-            f"specification {k}",
-            lambda k=k, spreads=spreads: {
-                "power_scaling": power_scaling(fits[k], {name: of(fits[k]) for name, of in RATES.items()}),
-                "prior_grid": _records(prior_grid(fitter, bs.laws.Progress(k), seed=seed, **spreads, **brief)),
-                "papers": _papers(paper_influence(fits[k], titles)),
-            },
-        )
-    return {name: {k: of[name] for k, of in entries.items()} for name in ("power_scaling", "prior_grid", "papers")}
-
-
-def _papers(table):
-    """Return the entry of the papers that change the doubling time most, and of how many there are."""
-    reliable = int((table["pareto_k"] <= PARETO_K_LIMIT).sum())
-    return {"count": len(table), "not_reliable": len(table) - reliable, "first": _records(table.head(PAPERS))}
+@register("progress under other priors", laws_of(TABLE, [bs.laws.Progress(MAIN)]), **BRIEF)
+def progress_sensitivity(parts, *, seed, **brief):
+    """Change priors of the main specification."""
+    return {"prior_grid": {str(MAIN): _records(prior_grid(new_fitter(), bs.laws.Progress(MAIN), seed=seed, **brief))}}
 
 
 def _records(table):
@@ -75,31 +49,23 @@ def _records(table):
     ]
 
 
-def variants(parts, *, seed, **brief):
-    """Fit variants of the main specification, and the ten best with a factor for the transformer."""
+@register("variants of the main specification of progress", laws_of(TABLE, [bs.laws.Progress(MAIN), *VARIED]), **BRIEF)
+def progress_variants(parts, *, seed, **brief):
+    """Fit variants of the main specification."""
     fitter = new_fitter()
 
     def fitted(name, **options):
-        k = options.pop("specification", MAIN)
-        return parts.fit(name, lambda: fitter.fit(law=bs.laws.Progress(k, **options), seed=seed, **brief))
+        return parts.fit(name, lambda: fitter.fit(law=bs.laws.Progress(MAIN, **options), seed=seed, **brief))
 
     fits = {name: fitted(name, **options) for name, options in {"main": {}, **VARIANTS}.items()}
     rows = fits["main"]["observed_data"].sizes["evaluation"]
     alike = {name: fit for name, fit in fits.items() if fit["observed_data"].sizes["evaluation"] == rows}
-    scores = against(score_progress(alike, seed=seed), "main")
-    known_vocabulary = {
-        k: fitted(f"{k}, known vocabulary", specification=k, unknown_vocabulary="drop") for k in (MAIN, 19)
-    }
-    plain = {k: fitted(f"specification {k}", specification=k) for k in SPECIFICATIONS}
-    best = ten_best(bs.progress.compare(plain)[0])
-    transformers = {k: fitted(f"{k}, transformer", specification=k, transformer="exp") for k in best}
+    scores = intervals.entries(against(score_progress(alike, seed=seed), "main"))  # of those with the same rows
     return {
-        "variants": {name: _variant(fit) | _scored(scores, name) for name, fit in fits.items()},
-        "vocabulary": intervals.entries(against(score_progress(known_vocabulary, seed=seed), MAIN)),
+        "variants": {name: _variant(fit) | scores.get(name, {}) for name, fit in fits.items()},
         "transformer_by_form": {
             name: _transformer(fit) for name, fit in fits.items() if name.startswith("transformer_")
         },
-        "transformer_by_specification": {str(k): _transformer(fit) for k, fit in transformers.items()},
     }
 
 
@@ -115,13 +81,7 @@ def _variant(fit):
 
 
 def _times(rate):
-    """Return quantiles of the doubling time in months, null for never, and the probability of progress."""
     return {name: intervals.finite(x) for name, x in times(rate).items()}
-
-
-def _scored(scores, name):
-    """Return differences of a variant's scores from the main specification's; none if it has other rows."""
-    return {} if name not in scores.index else {key: intervals.finite(x) for key, x in scores.loc[name].items()}
 
 
 def _transformer(fit):
@@ -130,27 +90,18 @@ def _transformer(fit):
         gain = contributions.transformer_gain(fit)
     return {
         "loss_reduction_percent": intervals.summary(gain["loss_reduction_percent"]),
-        **{f"gain_1e{power}": _where_there_is_one(gain["gain"].sel(compute=10.0**power)) for power in GAINS_AT},
         "p_gain": float((gain["loss_reduction_percent"] > 0).mean()),
     }
 
 
-def _where_there_is_one(draws):
-    """Summarise a ratio over the draws that have one, and return the share that does not."""
-    draws = np.ravel(draws)
-    none = np.isnan(draws)
-    return intervals.summary(draws[~none], ratio=True) | {"none": float(none.mean())}
-
-
-def pace(parts, *, seed, **brief):
+@register("when the rate of progress changed", laws_of(TABLE, [bs.laws.Progress(MAIN), WALK]), **BRIEF)
+def progress_pace(parts, *, seed, **brief):
     """Let the rate of the main specification change once, at each of several dates, and as a random walk."""
     fitter = new_fitter()
     change = parts.entry("one change", lambda: _one_change(fitter, {"seed": seed, **brief}))
     walk = parts.fit("random walk", lambda: fitter.fit(law=WALK, seed=seed, **brief))
     path, p_faster = pace_by_year(walk)
-    return change | {
-        "random_walk": {"law": law_entry(walk), "p_faster": p_faster, **_by_year(path)},
-    }
+    return change | {"random_walk": {"law": law_entry(walk), "p_faster": p_faster, **_by_year(path)}}
 
 
 def _one_change(fitter, options):
@@ -173,29 +124,5 @@ def _one_change(fitter, options):
 
 
 def _by_year(path):
-    """Return doubling times and growth, in log units a year, by year."""
-    rates = {f"{year:g}": path.sel(year=year).values for year in path["year"].values}
-    return {
-        "doubling_months": {year: rate_quantiles(rate) for year, rate in rates.items()},
-        "growth_per_year": {year: intervals.summary(rate, ratio=True) for year, rate in rates.items()},
-    }
-
-
-SPECIFIED = [bs.laws.Progress(k) for k in SPECIFICATIONS]
-STUDIES = {
-    "progress_future": Study(
-        "years to come predicted from those before", future, laws_of(TABLE, [*SPECIFIED, *PACES.values()]), {"seed": 1}
-    ),
-    "progress_sensitivity": Study(
-        "progress under other priors, and papers left out", sensitivity, laws_of(TABLE, SPECIFIED), {"seed": 1, **BRIEF}
-    ),
-    "progress_variants": Study(
-        "variants of the main specification of progress",
-        variants,
-        laws_of(TABLE, [*SPECIFIED, *(bs.laws.Progress(MAIN, **options) for options in VARIANTS.values())]),
-        {"seed": 1, **BRIEF},
-    ),
-    "progress_pace": Study(
-        "when the rate of progress changed", pace, laws_of(TABLE, [bs.laws.Progress(MAIN), WALK]), {"seed": 1, **BRIEF}
-    ),
-}
+    years = {f"{year:g}": rate_quantiles(path.sel(year=year).values) for year in path["year"].values}
+    return {"doubling_months": years}

@@ -17,7 +17,7 @@ from bayescaling.reports.pages.corpora import page as corpora
 from bayescaling.reports.pages.progress import specifications as progress
 from bayescaling.reports.pages.since import page as since
 from bayescaling.reports.results import calibration_entry, comparison_document, fit_entry
-from study import Study, laws_of
+from study import laws_of, register
 
 RUNS, CORPORA = "chinchilla_runs", "overtraining_runs"
 MAIN, READ = LAWS[CHINCHILLA], bs.laws.Chinchilla(measurement_error=True)
@@ -29,15 +29,19 @@ OF_LENGTHS = {
 }
 
 
-def lengths_left_out(parts, *, seed):
+def _laws_of_lengths():
+    return [(law, shown_in_training(bs.load(COUNTS))) for law in OF_LENGTHS.values()]
+
+
+@register("laws of lengths, runs left out whole, and how far Abacus goes under each", _laws_of_lengths, seed=1)
+def arithmetic_left_out(parts, *, seed):
     """Fit each law, compare them by runs left out, and give how far Abacus goes under each and on every length."""
     counts = bs.load(COUNTS)
     rows = shown_in_training(counts)
     fits = {name: parts.fit(name, lambda law=law: bs.fit(law, rows, seed=seed)) for name, law in OF_LENGTHS.items()}
-    every = {
-        "every length tested": parts.fit("every length", lambda: bs.fit(OF_LENGTHS[MAIN_OF_LENGTHS], counts, seed=seed))
-    }
-    return comparison_document(bs.compare(fits)) | {"abacus": {name: _far(f) for name, f in (fits | every).items()}}
+    every = parts.fit("every length", lambda: bs.fit(OF_LENGTHS[MAIN_OF_LENGTHS], counts, seed=seed))
+    far = {name: _far(fit) for name, fit in (fits | {"every length tested": every}).items()}
+    return comparison_document(bs.compare(fits)) | {"abacus": far}
 
 
 def _far(fit):
@@ -49,24 +53,24 @@ def _far(fit):
     }
 
 
-def coverage(parts, **settings):
-    """Fit the law to tables simulated from its posterior, and rank the truths among the draws."""
+@register("whether intervals of the Chinchilla law cover", laws_of(RUNS, [MAIN]), seed=1, simulations=100, draws=500,
+          tune=500)  # fmt: skip
+def chinchilla_coverage(parts, **settings):
+    """Fit the law to tables simulated from its posterior."""
     calibration = bs.calibrate(MAIN, bs.load(RUNS), out=parts.path("tables.nc"), **settings)
-    ranks = {
-        str(name): calibration["rank"].sel(quantity=name).values.tolist() for name in calibration["quantity"].values
-    }
-    return calibration_entry(calibration) | {"ranks": ranks}
+    return calibration_entry(calibration)
 
 
-def reading_error(parts, *, seed):
+@register("the Chinchilla law with an error of each loss's reading", laws_of(RUNS, (READ, MAIN)), seed=1)
+def chinchilla_reading_error(parts, *, seed):
     """Fit the law with a uniform error of each loss's reading, and compare it with the law without."""
-    del parts
     runs = bs.load(RUNS)
     fits = {name: bs.fit(law, runs, seed=seed) for name, law in (("with", READ), ("without", MAIN))}
     apart = fits["with"].loo().elpd_i.values - fits["without"].loo().elpd_i.values
     return fit_entry(fits["with"]) | {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart))}
 
 
+@register("runs on several corpora, each corpus left out whole", laws_of(CORPORA, corpora.LAWS.values()), seed=1)
 def corpora_left_out(parts, *, seed):
     """Compute log scores of corpora left out whole, and the difference of each law to the best."""
 
@@ -84,64 +88,21 @@ def corpora_left_out(parts, *, seed):
     return {name: entry | {"difference": entry["elpd"] - best} for name, entry in entries.items()}
 
 
-def reported(page, study, what, laws):
-    """Return a study that a page of the report makes; its stages are cached as those of a report."""
+def _report(page, study, what, laws):
+    """Register a study that a page of the report makes; its stages are cached as those of a report."""
 
     def make(parts, *, seed):
-        del parts
         with Stages((), False, all=True, options={"seed": seed, "sampler": None}) as stage:
             PAGES[page].analyse(stage, bs.load("published"), {}, seed=seed)
         return stage.studies[study]
 
-    return Study(what, make, laws, {"seed": 1}, command=f"bayescaling report --all --page {page}")
+    register(what, laws, name=study, seed=1, command=f"bayescaling report --all --page {page}")(make)
 
 
-def _specifications():
-    table = bs.load("lm_progress")
-    return [(bs.laws.Progress(k, **noise), table) for noise in NOISES.values() for k in progress.SPECIFICATIONS]
-
-
-STUDIES = {
-    "arithmetic_left_out": Study(
-        "laws of lengths, runs left out whole, and how far Abacus goes under each",
-        lengths_left_out,
-        lambda: [(law, shown_in_training(bs.load(COUNTS))) for law in OF_LENGTHS.values()],
-        {"seed": 1},
-    ),
-    "chinchilla_coverage": Study(
-        "whether intervals of the Chinchilla law cover",
-        coverage,
-        laws_of(RUNS, [MAIN]),
-        {"seed": 1, "simulations": 100, "draws": 500, "tune": 500},
-    ),
-    "chinchilla_reading_error": Study(
-        "the Chinchilla law with an error of each loss's reading",
-        reading_error,
-        laws_of(RUNS, (READ, MAIN)),
-        {"seed": 1},
-    ),
-    "corpora_left_out": Study(
-        "runs on several corpora, each corpus left out whole",
-        corpora_left_out,
-        laws_of(CORPORA, corpora.LAWS.values()),
-        {"seed": 1},
-    ),
-    SPECIFICATIONS_STUDY: reported(
-        "progress",
-        SPECIFICATIONS_STUDY,
-        "all specifications of progress, with and without paper effects",
-        _specifications,
-    ),
-    since.CONSTANT: reported(
-        "since",
-        since.CONSTANT,
-        "progress since 2023 with a constant gain",
-        laws_of("eci_scores", [since.LAWS[since.LINEAR]]),
-    ),
-    corpora.STUDY: reported(
-        "corpora",
-        corpora.STUDY,
-        "one law of three corpora, with exponents pooled, shared or neither",
-        laws_of(CORPORA, (corpora.LAWS | corpora.BESIDE).values()),
-    ),
-}
+SPECIFIED = [bs.laws.Progress(k, **noise) for noise in NOISES.values() for k in progress.SPECIFICATIONS]
+_report("progress", SPECIFICATIONS_STUDY, "all specifications of progress, with and without paper effects",
+        laws_of("lm_progress", SPECIFIED))  # fmt: skip
+_report("since", since.CONSTANT, "progress since 2023 with a constant gain",
+        laws_of("eci_scores", [since.LAWS[since.LINEAR]]))  # fmt: skip
+_report("corpora", corpora.STUDY, "one law of three corpora, with exponents pooled, shared or neither",
+        laws_of(CORPORA, (corpora.LAWS | corpora.BESIDE).values()))  # fmt: skip

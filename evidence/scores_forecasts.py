@@ -10,7 +10,7 @@ import bayescaling as bs
 import numpy as np
 from bayescaling.inference.comparison.scoring import crps
 from bayescaling.inference.forecasts import PROBABILITIES, straight_line
-from study import Study
+from study import laws_of, register
 
 LEVELS = (0.5, 0.9)
 
@@ -51,7 +51,8 @@ AHEAD = 1.0  # years within which they came
 LEAST = 4  # earlier scores of a benchmark
 
 
-def make(parts, *, seed, **settings):
+@register("scores forecast as of past quarters", laws_of(TABLE, [LAW]), seed=1, draws=500, tune=500)
+def scores_forecasts(parts, *, seed, **settings):
     """Forecast the scores of the year after each cut by the law, with and without drift, and by straight lines."""
     cuts = [parts.entry(f"{cut:g}", partial(_forecast, cut, seed=seed, **settings)) for cut in CUTS]
     return {
@@ -67,7 +68,6 @@ def make(parts, *, seed, **settings):
 
 
 def _forecast(cut, *, seed, **settings):
-    """Return quantiles of later scores, by the law and by a straight line through the past, and what came."""
     table = LAW.rows(bs.load(TABLE))
     past = table[table["year"] < cut].reset_index(drop=True)
     by_benchmark = past.groupby("benchmark")
@@ -79,7 +79,10 @@ def _forecast(cut, *, seed, **settings):
     later = later.assign(training_compute_flop=np.nan).reset_index(drop=True)
     rng = np.random.default_rng([seed, int(4 * cut)])
     new = fit.draws.of_unseen(later, rng).replicate(rng)
-    line = [_line(past[past["benchmark"] == row.benchmark], row.year) for row in later.itertuples()]
+    line = []
+    for row in later.itertuples():
+        x, y = past.loc[past["benchmark"] == row.benchmark, ["year", "score"]].to_numpy(float).T
+        line.append(np.clip(straight_line(x, y, row.year), 0, 1))
     return {
         "law": np.quantile(new.transpose("row", ...).values.reshape(len(later), -1), PROBABILITIES, axis=1).tolist(),
         "line": np.stack(line, -1).tolist(),
@@ -89,17 +92,3 @@ def _forecast(cut, *, seed, **settings):
         "scores": len(later),
         "ok": fit.diagnostics["ok"],
     }
-
-
-def _line(past, year):
-    return np.clip(straight_line(past["year"].to_numpy(float), past["score"].to_numpy(float), year), 0, 1)
-
-
-STUDIES = {
-    "scores_forecasts": Study(
-        "scores forecast as of past quarters",
-        make,
-        lambda: [(LAW, bs.load(TABLE))],
-        {"seed": 1, "draws": 500, "tune": 500},
-    )
-}

@@ -23,11 +23,12 @@ from bayescaling.reports.pages.since.forms import BREAK, LINEAR, periods
 from bayescaling.reports.pages.since.page import LAWS
 from bayescaling.reports.results import calibration_entry
 from scipy.stats import t as student
-from study import Study, copies, laws_of, selected
+from study import copies, laws_of, register, selected
 
 TABLE = "eci_scores"
 FULL = {"draws": 1000, "tune": 500}
-SHORT = {"draws": 400, "tune": 500, "chains": 2}  # of fits to simulated tables
+BRIEF = {"seed": 1, "draws": 500, "tune": 500}
+OF_SCORES = laws_of(TABLE, LAWS.values())
 CALIBRATED = ("compute_slope", "yearly_gain", "yearly_gain_change", "capability_sd")
 CUTOFF, LEVEL, SEED = "2024-09-01", 0.9, 1  # of forecasts of the ablest model
 SCORED = 1000  # evenly spaced quantiles by which a density known in closed form is scored
@@ -47,12 +48,11 @@ CODE = ("DeepSeek Coder", "StarCoder 2", "Qwen2.5-Coder")
 
 @dataclass(frozen=True)
 class Change:
-    """One thing changed: options `of` the law, or rows of its table; `specification` tells choices of analysis."""
+    """One thing changed: options `of` the law, or rows of its table."""
 
     of: dict = field(default_factory=dict)
     rows: object = None
     paces: tuple = (LINEAR, BREAK)
-    specification: bool = True
 
 
 def _without_distilled(table):
@@ -81,9 +81,7 @@ CHANGES = {
     "reasoning models of known compute left out": Change(rows=lambda t: selected(t, ~t["model"].isin(REASONING))),
     "distilled models left out": Change(rows=_without_distilled),
     "models of code left out": Change(rows=lambda t: selected(t, ~t["model"].str.startswith(CODE))),
-    "models to the end of 2024": Change(
-        rows=lambda t: selected(t, t["year"] < LAST_YEAR), paces=(LINEAR,), specification=False
-    ),
+    "models to the end of 2024": Change(rows=lambda t: selected(t, t["year"] < LAST_YEAR), paces=(LINEAR,)),
 }
 
 
@@ -97,12 +95,12 @@ def without_benchmarks(table):
 
 
 def _fits(parts, seed):
-    """Fit each form of the yearly gain to the whole table."""
     table = bs.load(TABLE)
     return {pace: parts.fit(pace, lambda law=law: bs.fit(law, table, seed=seed, **FULL)) for pace, law in LAWS.items()}
 
 
-def changed(parts, **options):
+@register("progress since 2023 with one thing changed at a time", OF_SCORES, **BRIEF)
+def since_changes(parts, **options):
     """Fit both forms of the yearly gain with one thing changed at a time.
 
     ``left_out``, where the table is the same, compares models left out. ``elpd_diff`` is above 0 where they are
@@ -113,7 +111,7 @@ def changed(parts, **options):
     pairs = [(what, pace) for what, change in every.items() for pace in change.paces]
     unchanged = {pace: _by_model(fit) for pace, fit in fits.items()}
     items = [(what, pace, unchanged[pace]) for what, pace in pairs]
-    entries = {what: {"ok": True, "specification": change.specification} for what, change in every.items()}
+    entries = {what: {"ok": True} for what in every}
     for (what, pace), entry in zip(pairs, mapped(_changed, (parts, table, options), items), strict=True):
         entries[what] |= entry["periods"] | {"ok": entries[what]["ok"] and entry["ok"]}
         if entry["left_out"] is not None:
@@ -122,7 +120,6 @@ def changed(parts, **options):
 
 
 def _changed(shared, item):
-    """Return the entry of one change under one form of the yearly gain."""
     (parts, table, options), (what, pace, unchanged) = shared, item
     change = (CHANGES | without_benchmarks(table))[what]  # functions of tables cannot be sent to another process
 
@@ -136,7 +133,6 @@ def _changed(shared, item):
 
 
 def _by_model(fit):
-    """Compute the elpd of each model left out, by importance sampling, and its Pareto k."""
     result = importance_sampling(fit, fit.draws.by_group("model"))
     return result.elpd_i.values, result.pareto_k.values
 
@@ -147,12 +143,12 @@ def _difference(changed, unchanged):
     return {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart)), "k_above_0.7": int(high_k.sum())}
 
 
-def frontier(parts, **options):
+@register("the ablest model so far predicted from earlier ones", laws_of("rosetta_scores", LAWS.values()), **BRIEF)
+def since_frontier(parts, **options):
     """Predict the ablest model so far: errors of the line and of each law, in the unit of Ho et al. (2025).
 
     Capabilities of a law are put in that unit by the straight line through the models that it was fitted to.
     """
-    del parts
     scores = bs.load("rosetta_scores")
     capability = fit_item_response(scores, benchmark="Winogrande")["capability"]
     models = scores.drop_duplicates("model").set_index("model").loc[capability.index]
@@ -177,7 +173,6 @@ def frontier(parts, **options):
 
 
 def _ablest(capability, dates):
-    """List the models that no model released until then exceeds, by date."""
     order = dates.sort_values(kind="stable").index
     return order[[capability[name] >= capability[dates <= dates[name]].max() for name in order]]
 
@@ -261,7 +256,8 @@ def _score_errors(predictions, ahead, past):
     }  # fmt: skip
 
 
-def later_models(parts, **options):
+@register("scores of later models predicted from earlier ones", OF_SCORES, **BRIEF)
+def since_later_models(parts, **options):
     """Fit each form of the yearly gain to models before a date and predict the scores of later ones."""
     return {
         pace: parts.entry(pace, lambda law=law: of_later_models(law, bs.load(TABLE), options))
@@ -269,30 +265,12 @@ def later_models(parts, **options):
     }
 
 
-def coverage(parts, *, seed, simulations, **settings):
+@register("whether intervals of the law of scores cover, under a constant yearly gain", laws_of(TABLE, [LAWS[LINEAR]]),
+          seed=1, simulations=50, draws=400, tune=500, chains=2)  # fmt: skip
+def since_coverage(parts, *, seed, simulations, **settings):
     """Fit a constant yearly gain to tables of the same shape, simulated from posterior medians."""
     fit, out = _fits(parts, seed)[LINEAR], parts.path(f"{LINEAR}-tables.nc")
     calibration = copies(fit, bs.load(TABLE), out=out, simulations=simulations, seed=seed, **settings)
     shown = [name for name in calibration["quantity"].values if name in CALIBRATED or name.startswith("rate[")]
     chosen = calibration.sel(quantity=shown)
     return {LINEAR: calibration_entry(chosen) | {"r_hat_median": intervals.finite(chosen["r_hat"].median())}}
-
-
-OF_SCORES = laws_of(TABLE, LAWS.values())
-BRIEF = {"seed": 1, "draws": 500, "tune": 500}
-STUDIES = {
-    "since_later_models": Study("scores of later models predicted from earlier ones", later_models, OF_SCORES, BRIEF),
-    "since_frontier": Study(
-        "the ablest model so far predicted from earlier ones",
-        frontier,
-        laws_of("rosetta_scores", LAWS.values()),
-        BRIEF,
-    ),
-    "since_changes": Study("progress since 2023 with one thing changed at a time", changed, OF_SCORES, BRIEF),
-    "since_coverage": Study(
-        "whether intervals of the law of scores cover, under a constant yearly gain",
-        coverage,
-        laws_of(TABLE, [LAWS[LINEAR]]),
-        {"seed": 1, "simulations": 50, **SHORT},
-    ),
-}

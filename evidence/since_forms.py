@@ -16,7 +16,7 @@ from bayescaling.reports.pages.since.forms import BREAK, LINEAR, PLAIN, best_for
 from bayescaling.reports.pages.since.page import gain_entries, name_of_fit
 from bayescaling.reports.results import records
 from since import REASONING, of_later_models
-from study import Study, laws_of, selected
+from study import laws_of, register, selected
 
 COMPARED, WITHOUT_REASONING = ("default", "families"), "no reasoning models"
 FORMS = ("linear", "break", "sampled_break", "acceleration", "random_walk")
@@ -70,19 +70,12 @@ def answer(fit):
     """Return gains at fixed compute in mid-2023 and mid-2025, and the probability that the later one is larger."""
     progress, pace = bs.scores.progress_at_fixed_compute(fit, years=(EARLIER, LATER)), fit.law.pace
     before, after = (progress["gain"].sel(period=year).values.ravel() for year in (EARLIER, LATER))
-    factors = {
-        name: quantiles(np.exp(progress["rate"].sel(period=year).values.ravel()))
-        for name, year in (("before", EARLIER), ("after", LATER))
-    }
     diagnostics = fit.diagnostics
-    entry = {"gains": {"before": quantiles(before), "after": quantiles(after)}, "factors": factors}
+    entry = {"gains": {"before": quantiles(before), "after": quantiles(after)}}
     if pace != "linear":
         entry["p_faster"] = float((after > before).mean())
-        entry["p_faster_families"] = float(bs.scores.summary(fit)["p_progress"]["change", "family"])
     if pace == "sampled_break":
-        dates = fit["posterior"]["break_date"].values
-        entry["break_date"] = quantiles(dates)
-        entry["break_date_by_chain"] = [quantiles(chain) for chain in dates]
+        entry["break_date"] = quantiles(fit["posterior"]["break_date"].values)
     entry["diagnostics"] = {key: diagnostics[key] for key in ("ok", "divergences", "r_hat_max", "ess_bulk_min")}
     return {"entry": entry, "before": before.tolist(), "after": after.tolist()}
 
@@ -131,7 +124,12 @@ def compared(by_form, by, groups=lambda left_out: left_out):
     }
 
 
-def forms(parts, **settings):
+def _laws(by_variant):
+    return laws_of("eci_scores", [bs.laws.Scores(**of) for by_form in by_variant.values() for of in by_form.values()])
+
+
+@register("forms of the trend of capability at fixed compute", _laws(LAWS), seed=1, draws=500, tune=500, chains=4)
+def since_forms(parts, **settings):
     """Fit each form of each variant and compare forms by models and families left out."""
     by_variant = {
         variant: {form: numbers(parts, variant, form, settings) for form in of} for variant, of in LAWS.items()
@@ -146,7 +144,10 @@ def forms(parts, **settings):
     }
 
 
-def scores(parts, **settings):
+@register("forms of the scores, with highest scores below 1 and versions within models",
+          _laws({name: LAWS_OF_SCORES[name] for name in OF_SCORES}), seed=1, draws=500, tune=1000,
+          chains=4)  # fmt: skip
+def since_scores(parts, **settings):
     """Fit each form of the scores, compare forms by models and families left out, and describe the one to quote."""
     paces, units = (LINEAR, BREAK), ("model", "family")
 
@@ -179,23 +180,3 @@ def scores(parts, **settings):
         "numbers": entries[0] | {key: entries[0][key] | of for key, of in entries[1].items()},
         "records": records({name_of_fit(pace, name): fit for pace, fit in fits.items()}),
     }
-
-
-def _laws(laws):
-    return laws_of("eci_scores", [bs.laws.Scores(**of) for by_form in laws.values() for of in by_form.values()])
-
-
-STUDIES = {
-    "since_forms": Study(
-        "forms of the trend of capability at fixed compute",
-        forms,
-        _laws(LAWS),
-        {"draws": 500, "tune": 500, "chains": 4, "seed": 1},
-    ),
-    "since_scores": Study(
-        "forms of the scores, with highest scores below 1 and versions within models",
-        scores,
-        _laws({name: LAWS_OF_SCORES[name] for name in OF_SCORES}),
-        {"draws": 500, "tune": 1000, "chains": 4, "seed": 1},
-    ),
-}

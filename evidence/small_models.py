@@ -1,20 +1,16 @@
-"""Studies of the small language models: coverage, why E is missed, what an embedding weighs."""
+"""Studies of the small language models: coverage, and why E is missed."""
 
 from dataclasses import replace
 
 import bayescaling as bs
-import numpy as np
 import pandas as pd
 from bayescaling.inference import intervals
 from bayescaling.inference.comparison.weights import sum_error
 from bayescaling.reports.pages.small_lm import page
-from study import Study
 from study import copies as calibrate_copies
+from study import register
 
 LAW = bs.laws.Chinchilla()
-WEIGHTED = bs.laws.EmbeddingWeighted()
-TOGETHER = bs.laws.Grouped(WEIGHTED, "corpus", shared=("omega",))
-DRAWN = 400  # quantiles of a posterior that stand for its draws in a figure
 SMALLEST, LARGEST = "without the smallest size", "without the largest size"
 SECOND_HALF = "second half of the tokens"
 RATES, ONE_RATES = "best rates for the three smallest sizes", (0.003, 0.01, 0.03)
@@ -25,11 +21,13 @@ COPIED = (page.COUPLED, SMALLEST, LARGEST, SECOND_HALF)  # changes of which copi
 
 
 def _tables():
-    """Return the table of each scheme."""
     return page.tables_of_schemes(bs.load("small_lm_runs"))[0]
 
 
-def coverage(parts, *, simulations, draws, tune, **options):
+@register("whether intervals of the Chinchilla law cover on small language models",
+          lambda: [(LAW, _tables()[page.MAIN])], seed=1, simulations=100, draws=500, tune=500,
+          target_accept=page.TARGET_ACCEPT)  # fmt: skip
+def small_models_coverage(parts, *, simulations, draws, tune, **options):
     """Fit the law to tables simulated from the medians of its fit to one scheme."""
     table = _tables()[page.MAIN]
     fitted = parts.fit("fit", lambda: bs.fit(LAW, table, **options))
@@ -95,7 +93,9 @@ def with_best_rates(tables, count):
     return table
 
 
-def changed(parts, *, copies, copy, **options):
+@register("the fitted floor of small language models with one thing changed", lambda: list(_changes().values()), seed=1,
+          target_accept=0.99, copies=50, copy=QUICK)  # fmt: skip
+def small_models_changed(parts, *, copies, copy, **options):
     """Fit the floor of every scheme with one thing changed at a time, and of copies that each change simulates."""
     entries, elpd = {}, {}
     for of, (law, rows) in _changes().items():
@@ -117,54 +117,3 @@ def changed(parts, *, copies, copy, **options):
             scheme: {"elpd_diff": float(of.sum()), "dse": float(sum_error(of))} for scheme, of in differences.items()
         },
     }
-
-
-def _with_runs_of_chinchilla():
-    """Return the runs of the main scheme and those of Chinchilla, by corpus."""
-    corpora = {"chinchilla": bs.load("chinchilla_runs"), "small models": _tables()[page.MAIN]}
-    parts = [runs[list(WEIGHTED.needed)].assign(corpus=name) for name, runs in corpora.items()]
-    table = pd.concat(parts, ignore_index=True)
-    table.attrs["source"] = f"chinchilla_runs and small_lm_runs, {page.MAIN}"
-    return table
-
-
-def omega(parts, *, seed, target_accept):
-    """Fit what a parameter of the embeddings weighs, on the small models and together with Chinchilla's runs."""
-    fits = {
-        "these runs": bs.fit(WEIGHTED, _tables()[page.MAIN], seed=seed, target_accept=target_accept),
-        # Groups want smaller steps, and smaller yet where draws diverge.
-        "with Chinchilla's runs": bs.fit(TOGETHER, _with_runs_of_chinchilla(), seed=seed),
-    }
-    return {label: parts.entry(label, lambda fit=fit: _omega(fit)) for label, fit in fits.items()}
-
-
-def _omega(fit):
-    draws = fit["posterior"]["omega"]
-    levels = (np.arange(DRAWN) + 0.5) / DRAWN
-    return intervals.summary(draws) | {
-        "p_above_half": float((draws > 0.5).mean()),
-        "ok": fit.diagnostics["ok"],
-        "draws": np.quantile(draws.values, levels).round(6).tolist(),
-    }
-
-
-STUDIES = {
-    "small_models_changed": Study(
-        "the fitted floor of small language models with one thing changed",
-        changed,
-        lambda: list(_changes().values()),
-        {"seed": 1, "target_accept": 0.99, "copies": 50, "copy": QUICK},
-    ),
-    "small_models_omega": Study(
-        "what an embedding parameter weighs, on small language models",
-        omega,
-        lambda: [(WEIGHTED, _tables()[page.MAIN]), (TOGETHER, _with_runs_of_chinchilla())],
-        {"seed": 1, "target_accept": page.TARGET_ACCEPT},
-    ),
-    "small_models_coverage": Study(
-        "whether intervals of the Chinchilla law cover on small language models",
-        coverage,
-        lambda: [(LAW, _tables()[page.MAIN])],
-        {"seed": 1, "simulations": 100, "draws": 500, "tune": 500, "target_accept": page.TARGET_ACCEPT},
-    ),
-}

@@ -53,6 +53,19 @@ class Study:
     command: str | None = None
 
 
+STUDIES = {}  # by name, of the modules that are imported
+
+
+def register(what, laws, *, name=None, foreign=False, command=None, **settings):
+    """Make a function a `Study` of its own name, or of another one; the rest is as of `Study`."""
+
+    def registered(make):
+        STUDIES[name or make.__name__] = Study(what, make, laws, settings, foreign, command)
+        return make
+
+    return registered
+
+
 @dataclass(frozen=True)
 class Parts:
     """Parts of a study in a folder: each is made once, even if the study is stopped in between."""
@@ -119,7 +132,6 @@ def origins(study):
 
 
 def _density(law, table):
-    """Return the log density of a law on a table, at one point near its start."""
     rows = law.rows(table)
     density, rng = law.density(rows, law.reference(rows)), np.random.default_rng(1)
     point = tuple(block + SPREAD * rng.standard_normal(block.shape) for block in density.start)
@@ -158,13 +170,15 @@ def made(name, study, *, folder=HERE, parts, **more):
     of = origins(study)
     digest = hashlib.sha256(json.dumps(of, sort_keys=True, default=str).encode()).hexdigest()
     its_parts = Parts(parts / f"{name}-{digest[:12]}")
+    asked = ["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip() or None
     with _timed(its_parts.path("seconds")) as clock:
         result = study.make(its_parts, **study.settings, **more)
     document = {
         "what": study.what,
         "made": datetime.now(UTC).date().isoformat(),
         "version": bs.__version__,
-        "commit": _commit(),
+        "commit": commit,
         "command": study.command or f"python evidence/make.py {name}{' --tables FOLDER' if study.foreign else ''}",
         **of,
         "seconds": int(clock.read_text()),
@@ -178,16 +192,8 @@ def made(name, study, *, folder=HERE, parts, **more):
 
 @contextmanager
 def _timed(clock):
-    """Add the seconds of a block to those in a file, even if the block is stopped."""
     begun, before = time.monotonic(), int(clock.read_text()) if clock.exists() else 0
     try:
         yield clock
     finally:
         clock.write_text(f"{before + time.monotonic() - begun:.0f}")
-
-
-def _commit():
-    """Return the commit of the checkout that makes a study, None outside a checkout."""
-    command = ["git", "-C", str(HERE), "rev-parse", "--short", "HEAD"]
-    process = subprocess.run(command, capture_output=True, text=True, check=False)
-    return process.stdout.strip() or None

@@ -10,18 +10,21 @@ less at large sizes.
 compares the best rate and batch that it gives for that size with the best of its 117 runs on 1e11 tokens.
 """
 
+from functools import partial
+
 import bayescaling as bs
 import numpy as np
 import pandas as pd
 from bayescaling.inference.quoted import quote_draws
 from bayescaling.models.loss.tuned import BATCH, RATE
-from study import Study, laws_of
+from study import laws_of, register
 
 LAW = bs.laws.RateAndBatch()
 PARAMETERS, TOKENS = np.geomspace(2e7, 5e8, 4), np.geomspace(1e9, 2.5e10, 3)
 RATES, BATCHES = np.geomspace(5e-4, 8e-3, 4), np.geomspace(2**16, 2**20, 3)
 PLACES = {"smallest": (2e7, 1e9), "largest": (5e8, 2.5e10), "target": (5e9, 1e11)}
 INSIDE = (0.05, 0.95)
+LAWS = laws_of("small_lm_rates", [LAW])
 BEND = 0.7  # log of the ratio of a rate to the best from which its cost becomes linear, in the wrong case
 CASES = ("right", "wrong")
 SETTINGS = {"draws": 400, "tune": 500, "chains": 2}
@@ -85,14 +88,13 @@ def one_sweep(seed, case):
     return scores
 
 
-def simulated(parts, *, seed, simulations):
+@register("whether intervals of the best learning rate and batch hold the truth", LAWS, seed=1, simulations=100)
+def tuning(parts, *, seed, simulations):
     """Simulate sweeps of both cases, fit them and count."""
     result = {}
     for number, case in enumerate(CASES):
-        entries = [
-            parts.entry(f"{case} {s}", lambda s=s, case=case, number=number: one_sweep([seed, number, s], case))
-            for s in range(simulations)
-        ]
+        seeds = [[seed, number, s] for s in range(simulations)]
+        entries = [parts.entry(f"{case} {of[-1]}", partial(one_sweep, of, case)) for of in seeds]
         names = [name for name in entries[0] if name not in ("verdict", "ok")]
         result[case] = {"sweeps": len(entries), "fits": sum(entry["verdict"] == "fits" for entry in entries)} | {
             name: {
@@ -104,19 +106,13 @@ def simulated(parts, *, seed, simulations):
     return result
 
 
-def step_law(parts, *, tables, seed):
+@register("the best learning rate and batch of a model larger than all that are fitted", LAWS, foreign=True, seed=1)
+def tuning_step_law(parts, *, tables, seed):
     """Fit Step Law's smaller models, and compare what is best at the largest with its runs."""
-    del parts
     rows = pd.read_csv(tables / "scalebench_lr_bsz.csv")
-    runs = pd.DataFrame(
-        {
-            "parameters": rows["non_embedding_param_size"].astype(float),
-            "tokens": rows["data_size"],
-            RATE: rows["lr"],
-            BATCH: SEQUENCE * rows["bsz"].astype(float),
-            "loss": rows["lm_loss"],
-        }
-    )
+    runs = rows[["data_size", "lr", "lm_loss"]].set_axis(["tokens", RATE, "loss"], axis=1)
+    runs["parameters"] = rows["non_embedding_param_size"].astype(float)
+    runs[BATCH] = SEQUENCE * rows["bsz"].astype(float)
     target = runs[rows["split"] == "test"]
     smaller = runs[runs["parameters"] < target["parameters"].max()]
     fitted = smaller.sample(FITTED, random_state=seed).reset_index(drop=True)
@@ -132,32 +128,15 @@ def step_law(parts, *, tables, seed):
     return {
         "runs": len(fitted),
         "target": {"parameters": n, "tokens": d, "runs": len(target)},
-        "best": {name: dict(zip(("q5", "q50", "q95"), _quantiles(x), strict=True)) for name, x in quoted.items()},
+        "best": {name: _quantiles(x) for name, x in quoted.items()},
         "best_run": {name: float(best_run[name]) for name in (*middles, "loss")},
         "nearest_run": {name: float(nearest[name]) for name in (*middles, "loss")},
         "lost_by_nearest": float(np.log(nearest["loss"] / best_run["loss"])),
-        "exponents": {name: dict(zip(("q5", "q50", "q95"), _quantiles(x), strict=True)) for name, x in values.items()},
+        "exponents": {name: _quantiles(x) for name, x in values.items()},
         "verdict": fit.check()["verdict"],
         "ok": fit.diagnostics["ok"],
     }
 
 
 def _quantiles(draws):
-    return [float(x) for x in np.quantile(draws, (0.05, 0.5, 0.95))]
-
-
-STUDIES = {
-    "tuning": Study(
-        "whether intervals of the best learning rate and batch hold the truth",
-        simulated,
-        laws_of("small_lm_rates", [LAW]),
-        {"seed": 1, "simulations": 100},
-    ),
-    "tuning_step_law": Study(
-        "the best learning rate and batch of a model larger than all that are fitted",
-        step_law,
-        laws_of("small_lm_rates", [LAW]),
-        {"seed": 1},
-        foreign=True,
-    ),
-}
+    return dict(zip(("q5", "q50", "q95"), map(float, np.quantile(draws, (0.05, 0.5, 0.95))), strict=True))

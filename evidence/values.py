@@ -2,7 +2,7 @@
 
 import bayescaling as bs
 from bayescaling.inference import intervals
-from study import Study, selected
+from study import register, selected
 
 TABLE = "training_compute"
 LARGEST, FIRST = 10, 2018  # models among the so many largest when they were published, from a year on
@@ -16,7 +16,12 @@ def largest():
     return selected(compute, (compute["larger_before"] < LARGEST) & (compute["year"] >= FIRST))
 
 
-def compute(parts, *, seed, **settings):
+def _laws():
+    return [(bs.laws.Trend(trend=trend), largest()) for trend in ("linear", "break", "acceleration", "logistic")]
+
+
+@register("growth of the training compute of the largest models", _laws, seed=1)
+def values_compute(parts, *, seed, **settings):
     """Fit all forms of the trend to the largest models, and compare them."""
     table = largest()
     fit = bs.fit("trend", table, seed=seed, **settings)
@@ -25,7 +30,8 @@ def compute(parts, *, seed, **settings):
     return {"rows": len(table), "forms": intervals.entries(forms), "best": forms.index[0], "latest_days": _days(best)}
 
 
-def horizons(parts, *, seed, tables, **settings):
+@register("the published table of time horizons as dated values", _laws, foreign=True, seed=1)
+def values_horizons(parts, *, seed, tables, **settings):
     """Fit the published horizons of models that were best at their release, from each of two dates on."""
     result = {}
     for first in (2019, 2023):
@@ -44,15 +50,3 @@ def horizons(parts, *, seed, tables, **settings):
 def _days(fit):
     row = bs.progress.doubling_days(fit).iloc[-1]
     return {column: intervals.finite(x) for column, x in row.items()}
-
-
-def _laws():
-    return [(bs.laws.Trend(trend=trend), largest()) for trend in ("linear", "break", "acceleration", "logistic")]
-
-
-STUDIES = {
-    "values_compute": Study("growth of the training compute of the largest models", compute, _laws, {"seed": 1}),
-    "values_horizons": Study(
-        "the published table of time horizons as dated values", horizons, _laws, {"seed": 1}, True
-    ),
-}

@@ -17,7 +17,7 @@ import pandas as pd
 from bayescaling.inference.decisions.worth import multipliers
 from bayescaling.models.loss.search import least_on_budget
 from scipy.optimize import brentq
-from study import Study
+from study import laws_of, register
 
 LAW = bs.laws.Chinchilla(noise="normal", scatter="one")
 SHARED = {"pooled": ("sigma",), "shared": ("sigma", "alpha", "beta")}
@@ -151,6 +151,9 @@ def summary(ladders):
     return result
 
 
+@register("how often intervals of the compute multiplier hold the true one, and decisions that follow",
+          laws_of("overtraining_runs", [bs.laws.Grouped(LAW, "corpus", shared=("sigma",))]), seed=1, simulations=100,
+          draws=300, tune=400, chains=2, least_ess=100)  # fmt: skip
 def worth(parts, *, seed, simulations, **settings):
     """Simulate ladders under both laws."""
     result = {}
@@ -159,13 +162,3 @@ def worth(parts, *, seed, simulations, **settings):
         ladders = [parts.entry(f"{name} {i}", partial(make, [seed, i])) for i in range(simulations)]
         result[name] = summary(ladders)
     return result
-
-
-STUDIES = {
-    "worth": Study(
-        "how often intervals of the compute multiplier hold the true one, and decisions that follow",
-        worth,
-        lambda: [(bs.laws.Grouped(LAW, "corpus", shared=("sigma",)), bs.load("overtraining_runs"))],
-        {"seed": 1, "simulations": 100, "draws": 300, "tune": 400, "chains": 2, "least_ess": 100},
-    )
-}

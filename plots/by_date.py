@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..datasets.kinds.horizons import HORIZONS
 from ..datasets.kinds.scores import SCORES
 from ..datasets.kinds.values import VALUES
 from ..errors import InputError
-from ..inference.fitted import of_kind, place_of, record_of
+from ..inference.fitted import Fit, of_kind, place_of, record_of
 from ..inference.horizons.quantities import minutes
 from ..inference.intervals import ends as ends_of_row
 from ..inference.progress.trends import by_form, changes, doubling_days, levels, yearly_gain
@@ -26,9 +26,6 @@ from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
 from .shared import check_level, ends, in_words, leaders, percent
 from .style import BLUE, GREY, ORANGE, Look
-
-if TYPE_CHECKING:
-    from ..inference.fitted import Fit
 
 AHEAD = 0.5  # years of the trend after the latest date
 DATES = 60
@@ -90,12 +87,10 @@ def plot_trend(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> 
 
 
 def _name(fit):
-    """Return what the values are, by the name of their table."""
     return Path(fit.record["data"]["source"]).stem.replace("_", " ")
 
 
 def _finding(fit):
-    """Return how fast values grow or fall at the latest rate, in words."""
     name = f"Values of {_name(fit)}"
     if fit.law.linear_unit is not None:
         return f"{name} grow by {plain(ends_of_row(yearly_gain(fit).iloc[-1]), '{:.3g}')} a year"
@@ -118,11 +113,6 @@ def plot_capability(fit: Fit, *, label: int = 10, level: float = 0.95, **drawing
     label : int
         Names that are written at most, of models more capable than all before them; those of the latest dates come
         first.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law, or its table has no dates.
 
     Examples
     --------
@@ -180,11 +170,6 @@ def plot_since(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> 
     level : float
         Of the intervals in the title.
 
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law, or its ``pace`` is None.
-
     Examples
     --------
     >>> import bayescaling as bs
@@ -224,7 +209,6 @@ def plot_since(fit: Fit, *, level: float = 0.95, **drawing: Unpack[Drawing]) -> 
 
 
 def _labels(law):
-    """Name the periods of a law in a sentence."""
     if law.pace == "break":
         return {"before": f"before {month(law.break_year)}", "after": "after"}
     if law.pace == "sampled_break":
@@ -242,11 +226,6 @@ def plot_horizons(fit: Fit, *, share: float = 0.5, level: float = 0.95, **drawin
         Of the law ``horizons``, with release dates.
     share : float
         Share of runs that succeed, between 0 and 1.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law, or has no trend.
 
     Examples
     --------
@@ -307,11 +286,6 @@ def plot_ranks(fit: Fit, *, most: int = 25, **drawing: Unpack[Drawing]) -> Pictu
         Of the law ``scores`` or ``horizons``.
     most : int
         Models that are drawn at most.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another law, or `most` is no number of models.
 
     Examples
     --------

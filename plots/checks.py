@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 import scipy.special
 
 from ..datasets import load
 from ..datasets.kinds.runs import RUNS
-from ..datasets.wording import unknown
+from ..datasets.wording import check_choice
 from ..errors import InputError
 from ..inference.checks.verdict import percent as share
+from ..inference.fitted import Fit
 from ..inference.quoted import quote_draws
 from ..inference.words import borne, symbols
 from ..models.draws import DRAWS
@@ -20,11 +22,6 @@ from .picture import Axis, Layer, Picture, frame
 from .runs import COMPUTE, run_sizes
 from .shared import check_level, chinchilla_estimates, ends, in_words, named_fits, percent, wanted, with_looks
 from .style import BLUE, GREY, OUTER, RED, Look, look_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from ..inference.fitted import Fit
 
 LEAST_DRAWS = 50  # of a prior inside a picture, below which no density is drawn
 EXPONENT = "exponent_parameters"
@@ -89,11 +86,6 @@ def plot_posterior(
         Whether to mark published estimates of the constants of Chinchilla's law; by default of fits of
         ``chinchilla_runs``. E, A and B are marked for such fits alone.
 
-    Raises
-    ------
-    InputError
-        If a fit is of another kind of law, or has no such scalar.
-
     Examples
     --------
     >>> import bayescaling as bs
@@ -121,7 +113,9 @@ def plot_posterior(
     if prior:
         places = np.concatenate([layer.data["x"] for layer in layers])
         for name, look in with_looks(named):
-            at = density_within(_prior_draws(named[name], quantity), places.min(), places.max())
+            fit, rng = named[name], np.random.default_rng(0)
+            draws = fit.law.prior_draws(rng, fit.draws.reference, fit.rows, PRIOR_DRAWS).named()[quantity].values
+            at = density_within(draws, places.min(), places.max())
             if at is not None:
                 one, data = len(named) == 1, frame(x=at[0], y=at[1])
                 series = "prior" if one else f"{name}, prior"
@@ -142,17 +136,11 @@ def plot_posterior(
 def _quoted_draws(fit, quantity):
     posterior = fit["posterior"]
     scalars = [name for name, x in posterior.data_vars.items() if x.dims == DRAWS]
-    if quantity not in scalars:
-        raise InputError(unknown(f"for a fit of {fit.law.name}, the quantity", quantity, scalars))
+    check_choice(f"for a fit of {fit.law.name}, the quantity", quantity, scalars)
     draws = posterior[quantity]
     if not float(draws.std()) > 0:
         raise InputError(f"{quantity} of a fit of {fit.law.name} does not vary; choose another quantity")
     return quote_draws(fit, draws)
-
-
-def _prior_draws(fit, quantity):
-    draws = fit.law.prior_draws(np.random.default_rng(0), fit.draws.reference, fit.rows, PRIOR_DRAWS)
-    return draws.named()[quantity].values
 
 
 @figure
@@ -170,11 +158,6 @@ def plot_residuals(fit: Fit, *, against: str = "compute", level: float = 0.95, *
     level : float
         Of the band that holds this share of residuals if the law is true.
 
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law, or `against` is none of these.
-
     Examples
     --------
     >>> import bayescaling as bs
@@ -184,8 +167,7 @@ def plot_residuals(fit: Fit, *, against: str = "compute", level: float = 0.95, *
     'The law misses the runs by 0.2'
     """
     level, runs = check_level(level), run_sizes(fit)
-    if against not in RESIDUALS:
-        raise InputError(unknown("against", against, RESIDUALS))
+    check_choice("against", against, RESIDUALS)
     runs["tokens_per_parameter"] = runs["tokens"] / runs["parameters"]
     probabilities = fit.draws.cdf().transpose(*DRAWS, ...).values.mean((0, 1))
     residuals = scipy.special.ndtri(np.clip(probabilities, 1e-12, 1 - 1e-12))

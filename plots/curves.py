@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import numpy as np
 import pandas as pd
@@ -16,17 +17,12 @@ from ..datasets.wording import printable
 from ..errors import InputError
 from ..inference.curves import losses
 from ..inference.curves.forecast import unit_of
-from ..inference.fitted import of_kind
+from ..inference.fitted import Fit, of_kind
 from ..inference.words import plain, size
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
 from .shared import check_level, ends, in_words, percent
 from .style import BLACK, BLUE, GREY, ORANGE, RED, Look, ramp
-
-if TYPE_CHECKING:
-    from os import PathLike
-
-    from ..inference.fitted import Fit
 
 LOG, TABLE = "log.jsonl", "runs.csv"
 MOST_SIZES = 8  # that the key names
@@ -52,11 +48,6 @@ def plot_curve(
     fit : Fit
         Of the law ``curve``.
     until, schedule, run, seed
-        As for `curves.losses`.
-
-    Raises
-    ------
-    InputError
         As for `curves.losses`.
 
     Examples
@@ -99,11 +90,6 @@ def plot_learning(log: str | PathLike[str], **drawing: Unpack[Drawing]) -> Pictu
     log : path
         The folder of a sweep, or its ``log.jsonl``. The ``runs.csv`` of the folder has the sizes of finished runs, and
         the entropy of a corpus where it is known.
-
-    Raises
-    ------
-    InputError
-        If there is no log, or it has no loss yet.
 
     Examples
     --------
@@ -156,7 +142,6 @@ def plot_learning(log: str | PathLike[str], **drawing: Unpack[Drawing]) -> Pictu
 
 
 def _table(path):
-    """Return the rows of the finished runs of a sweep, none where there is no table of them."""
     path = (path if path.is_dir() else path.parent) / TABLE
     table = pd.read_csv(path) if path.is_file() else pd.DataFrame()
     return table if {"run", "parameters"} <= {*table} else pd.DataFrame(columns=["run", "parameters"])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, TypedDict
 
 import numpy as np
 
-from ..datasets.wording import quoted, unknown
+from ..datasets.wording import check_choice, quoted
 from ..errors import InputError
 from ..inference.checks.verdict import FITS
 from ..inference.fitted import Fit, table_named
@@ -47,7 +47,13 @@ class Drawing(TypedDict, total=False):
 DEFAULTS = {"ax": None, "backend": "matplotlib", "title": None, "figsize": None, "theme": "light"}
 BACKENDS = ("matplotlib", "plotly")
 SHARED = ("level", *DEFAULTS, "planned")  # which the documentation of `plot_fit` describes for all figures
-NEXT = re.compile(r"\n\n(?=(?:Raises|References|Examples)\n-)")  # the end of the parameters in a docstring
+NEXT = re.compile(
+    r"\n\n(?=(?:References|Examples)\n-)"
+)  # in a docstring, the end of parameters and of what is returned
+RAISES = """Raises
+------
+InputError
+    If what is drawn is of another kind, an option cannot be used, or the figure needs what the law or the rows lack."""
 
 
 def figure(make: Callable[P, Picture]) -> Callable[P, Axes | Figure]:
@@ -83,18 +89,16 @@ def figure(make: Callable[P, Picture]) -> Callable[P, Axes | Figure]:
 
 
 def _completed(doc, parameters):
-    """Return a docstring with the parameters that all figures share, after those that it has."""
+    """Return a docstring with the parameters that all figures share, after those that it has, and what all raise."""
     documented = re.findall(r"^\**(\w+)(?= :|$)", doc, re.MULTILINE)
     others = [f"{'**' * (p.name == 'planned')}{p.name}" for p in parameters if p.name in {*SHARED} - {*documented}]
-    shared = f"\n{', '.join(others)}\n    As for `plot_fit`, which states what is returned.\n\n"
-    return NEXT.sub(shared, doc, count=1) if others else doc
+    shared = f"\n{', '.join(others)}\n    As for `plot_fit`, which states what is returned." if others else ""
+    return NEXT.sub(f"{shared}\n\n{RAISES}\n\n", doc, count=1)
 
 
 def _check(ax, backend, title, figsize, theme):
-    """Refuse options of a drawing before any work."""
     for name, value, choices in (("backend", backend, BACKENDS), ("theme", theme, THEMES)):
-        if value not in choices:
-            raise InputError(unknown(name, value, choices))
+        check_choice(name, value, choices)
     if ax is not None and (backend == "plotly" or figsize is not None):
         other = "backend='plotly'" if backend == "plotly" else "figsize, which is of a new figure"
         raise InputError(f"ax is an Axes of matplotlib; leave it out with {other}")
@@ -119,7 +123,6 @@ def _stated(picture, subject, title):
 
 
 def _drawn(picture, *, ax, backend, figsize, theme):
-    """Draw a picture as the options of a drawing request it."""
     if figsize is not None:
         picture = replace(picture, width=figsize[0], height=figsize[1])
     picture = picture.themed(theme)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..datasets.kinds.runs import RUNS
-from ..datasets.wording import unknown
+from ..datasets.wording import check_choice
 from ..errors import InputError
 from ..inference.decisions.worth import check_baseline, multipliers
 from ..inference.estimands.allocate import compute_range
 from ..inference.estimands.predict_group import predict_group
-from ..inference.fitted import of_kind
+from ..inference.fitted import Fit, of_kind
 from ..inference.quoted import quote_draws
 from ..inference.words import factor, flop, plain, probability, symbols
 from ..models.loss.grouping import GROUP, GROUPS
@@ -21,11 +22,6 @@ from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame, median_and_band
 from .shared import budgets_of, check_level, ends, in_words, percent, with_looks
 from .style import BLUE, GREY, Look
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from ..inference.fitted import Fit
 
 UNSEEN = {"typical": "typical group", "new": "a new group"}
 POINTS, FURTHER, MOST = 25, 30.0, 30.0  # budgets, how far above the largest run, and the largest factor drawn
@@ -43,11 +39,6 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
         Such as ``"alpha"``; by default the exponent of the best size in compute. The typical and a new group are drawn
         where what it follows from is pooled or shared.
 
-    Raises
-    ------
-    InputError
-        If the law of the fit has no groups, or no such quantity of each of them.
-
     Examples
     --------
     >>> import bayescaling as bs
@@ -64,8 +55,7 @@ def plot_groups(fit: Fit, quantity: str = EXPONENT, *, level: float = 0.95, **dr
         raise InputError(f"a fit of {law.label} has no groups; fit a Grouped law (--group COLUMN)")
     posterior = fit["posterior"].to_dataset()
     by_group = [name for name, x in posterior.data_vars.items() if GROUP in x.dims]
-    if quantity not in by_group:
-        raise InputError(unknown(f"for a fit of {law.name}, the quantity of groups", quantity, by_group))
+    check_choice(f"for a fit of {law.name}, the quantity of groups", quantity, by_group)
     names = [str(name) for name in posterior[GROUP].values]
     draws = {name: posterior[quantity].sel({GROUP: name}, drop=True) for name in names}
     if law.pooled and {*(law.exponents if quantity == EXPONENT else [quantity])} <= {*law.pooled, *law.shared}:
@@ -122,11 +112,6 @@ def plot_worth(
         Budgets in FLOP; by default from the least run to 30 times the largest one.
     **options
         ``tokens_per_parameter``, ``beyond``, ``robust`` and what is planned, as for `worth`.
-
-    Raises
-    ------
-    InputError
-        As for `worth`.
 
     Examples
     --------

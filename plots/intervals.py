@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..errors import InputError
 from ..inference.words import HIGH, LOW, MIDDLE, months, plain
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame
 from .style import BLUE, GREY, Look, look_of
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 LONGEST = 10.0  # times the largest finite median: intervals that end beyond it are cut there, with an arrow
 OURS = Look(BLUE)
@@ -48,11 +46,6 @@ def plot_intervals(
         Whether the axis is logarithmic.
     caption, source : str
         What to see, and the data.
-
-    Raises
-    ------
-    InputError
-        If there is no row, or one is not three numbers.
 
     Examples
     --------
@@ -94,7 +87,6 @@ def _three(name, row):
 
 
 def _written(three, form):
-    """Write an interval, or a number without one."""
     low, middle, high = (float(x) if np.isfinite(x) else None for x in three)
     return f"{middle:g}" if low == high else form({LOW: low, MIDDLE: middle, HIGH: high})
 

@@ -48,7 +48,9 @@ class Axis:
             return list(range(len(self.names))), list(self.names)
         decades = math.log10(high / low)
         if decades < NARROW:
-            step = _round_step((high - low) / 8)
+            least = (high - low) / 8
+            power = 10.0 ** math.floor(math.log10(least))
+            step = next(m * power for m in (1, 2, 5, 10) if m * power >= least * (1 - 1e-9))
             places = [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
         elif self.form == "minutes":
             places = MINUTES
@@ -208,12 +210,6 @@ class Picture:
             return low / margin, high * margin
         margin = 0.04 * (high - low or 1.0)
         return low - margin, high + margin
-
-
-def _round_step(step):
-    """Return the least of 1, 2 and 5 times a power of ten that is at least a step."""
-    power = 10.0 ** math.floor(math.log10(step))
-    return next(m * power for m in (1, 2, 5, 10) if m * power >= step * (1 - 1e-9))
 
 
 def frame(**columns):

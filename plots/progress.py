@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 import xarray as xr
+from numpy.typing import ArrayLike
 
 from ..datasets import load
 from ..datasets.kinds.counts import COUNTS
 from ..datasets.kinds.evaluations import EVALUATIONS
-from ..datasets.wording import unknown
+from ..datasets.wording import check_choice
 from ..errors import InputError
-from ..inference.fitted import of_kind, place_of
+from ..inference.fitted import Fit, of_kind, place_of
 from ..inference.intervals import quantiles
 from ..inference.lengths.quantities import accuracy_at_length, length_at_accuracy
 from ..inference.progress.rate_at_optimum import GrowthAt, doubling_times
@@ -27,13 +29,6 @@ from .intervals import interval_layers
 from .picture import Axis, Layer, Picture, frame, median_and_band
 from .shared import budgets_of, check_level, ends, in_words, named_fits, percent, wanted, with_looks
 from .style import GREY, Look, look_of, ramp
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from ..inference.fitted import Fit
 
 AT_EVALUATIONS = "evaluations"
 HO = "Ho et al. 2024"
@@ -65,11 +60,6 @@ def plot_doubling(
     published : bool, optional
         Whether to add the closed form of specification 7 of Ho et al. (2024), which is the rate at the best size; by
         default to fits of ``lm_progress``. Rows at the evaluations are the gain at their own sizes, another quantity.
-
-    Raises
-    ------
-    InputError
-        If a fit is of another kind of law, or `at` is neither.
 
     Examples
     --------
@@ -140,11 +130,6 @@ def plot_progress(
     benchmark : {"wt103", "wt2", "ptb"}, optional
         By default the one with most evaluations.
 
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law, a budget is no positive number, or the benchmark has no evaluations.
-
     Examples
     --------
     >>> import bayescaling as bs
@@ -156,8 +141,7 @@ def plot_progress(
     level, draws = check_level(level), of_kind(fit, EVALUATIONS).draws
     benchmarks = draws.rows["benchmark"].value_counts()
     benchmark = benchmarks.index[0] if benchmark is None else benchmark
-    if benchmark not in benchmarks:
-        raise InputError(unknown(f"for {place_of(fit)}, the benchmark", benchmark, list(benchmarks.index)))
+    check_choice(f"for {place_of(fit)}, the benchmark", benchmark, list(benchmarks.index))
     rows = draws.rows[(draws.rows["benchmark"] == benchmark).to_numpy()]
     sizes = rows["parameters"].to_numpy(float), draws.law.tokens(rows)
     spent = training_compute(*sizes)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from ..datasets.kinds.runs import RUNS
 from ..errors import InputError
 from ..inference.decisions.schedule import Schedule
 from ..inference.estimands.allocate import allocate, checked_plan
 from ..inference.estimands.quoted_loss import loss_off_optimum, quoted_loss
-from ..inference.fitted import of_kind, place_of
+from ..inference.fitted import Fit, of_kind, place_of
 from ..inference.words import flop, plain, size, sizes
 from ..models.formula.law import Formula
 from ..models.loss.budget import compute_bins, tokens_at, training_flop
@@ -23,13 +25,6 @@ from .formulas import draw_formula
 from .picture import Axis, Layer, Picture, frame, median_and_band
 from .shared import budgets_of, check_level, ends, in_words, one_budget, percent, published_optima, sources, wanted
 from .style import BLUE, GREEN, GREY, ORANGE, Look, look_of, ramp
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
-
-    from ..inference.fitted import Fit
 
 AHEAD = 10.0  # times the largest run, up to which a figure extends
 LINES, POINTS, MOST_BUDGETS = 5, 25, 5
@@ -102,11 +97,6 @@ def plot_fit(
     matplotlib Axes or plotly Figure
         With ``finding``, the title on one line, ``caption``, and ``table``, a DataFrame of the numbers that are drawn.
         Small print on it names the data and the date of the fit.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law, the law has no best size, or an option is unknown.
 
     Examples
     --------
@@ -193,11 +183,6 @@ def plot_isoflop(
     published : bool, optional
         Whether to mark the best sizes under published constants, of a fit of ``chinchilla_runs``.
 
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law, the law has no best size, or a budget is no positive number.
-
     Examples
     --------
     >>> import bayescaling as bs
@@ -207,7 +192,11 @@ def plot_isoflop(
     'The best size grows from '
     """
     level, runs = check_level(level), run_sizes(fit, **planned)
-    budgets = np.sort(_budgets_of_runs(runs) if compute is None else budgets_of(compute))
+    if compute is None:  # the middles of bins of compute, near which there are runs
+        medians = runs["compute"].groupby(compute_bins(runs["compute"].to_numpy())).median().to_numpy()
+        places = np.unique(np.linspace(0, len(medians) - 1, MOST_BUDGETS).round().astype(int))
+        compute = [float(f"{x:.2g}") for x in medians[places]]
+    budgets = np.sort(budgets_of(compute))
     best = allocate(fit, budgets, **planned)
     if "parameters" not in best:
         raise InputError(f"a fit of {fit.law.name} has no best size; use a law of parameters and tokens")
@@ -245,13 +234,6 @@ def plot_isoflop(
     )
 
 
-def _budgets_of_runs(runs):
-    """Choose budgets near which there are runs: the middle of bins of compute."""
-    medians = runs["compute"].groupby(compute_bins(runs["compute"].to_numpy())).median().to_numpy()
-    places = np.unique(np.linspace(0, len(medians) - 1, MOST_BUDGETS).round().astype(int))
-    return np.array([float(f"{x:.2g}") for x in medians[places]])
-
-
 @figure
 def plot_valley(
     fit: Fit,
@@ -274,12 +256,6 @@ def plot_valley(
         Relative excess of the loss that is nearly as good: 0.01 is 1%.
     published : bool, optional
         Whether to mark the best size under published constants; by default of a fit of ``chinchilla_runs``.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another kind of law, the law has no best size, or the budget or the tolerance is no positive
-        number.
 
     Examples
     --------
@@ -321,7 +297,6 @@ def plot_valley(
 
 
 def _near(compute, tolerance, low, high):
-    """Name the sizes that are nearly as good."""
     if not np.isfinite(low):
         return f"At {flop(compute)}, no size comes within {percent(tolerance)} of the best loss with probability 0.5"
     ends = f"{size(low)} to {size(high)}"
@@ -336,11 +311,6 @@ def plot_design(schedule: Schedule, **drawing: Unpack[Drawing]) -> Picture:
     ----------
     schedule : Schedule
         What `design` returned.
-
-    Raises
-    ------
-    InputError
-        If it is not what `design` returned, or the runs have no parameters or no tokens.
 
     Examples
     --------
@@ -374,7 +344,6 @@ def plot_design(schedule: Schedule, **drawing: Unpack[Drawing]) -> Picture:
 
 
 def _finding(schedule, first):
-    """Return what the runs leave unknown, in words."""
     what = f"The next {first} runs" if first > 1 else "The next run"
     text = f"{what} cost{'' if first > 1 else 's'} {flop(schedule['cost'].head(first).sum())}"
     left = schedule["variance_left"].iloc[-1]

@@ -142,10 +142,6 @@ def published_optima(compute):
     for source, constants in chinchilla_constants(load("published")).items():
         parameters, tokens = chinchilla.optimum(budgets, **constants)
         loss = chinchilla.loss(parameters, tokens, **constants)
-        optima[source] = {
-            "parameters": parameters,
-            "tokens": tokens,
-            "tokens_per_parameter": tokens / parameters,
-            "loss": loss,
-        }
+        sizes = {"parameters": parameters, "tokens": tokens, "tokens_per_parameter": tokens / parameters}
+        optima[source] = sizes | {"loss": loss}
     return optima

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..datasets import load
 from ..datasets.kinds.runs import RUNS
@@ -12,7 +14,7 @@ from ..datasets.wording import check_choice
 from ..errors import InputError
 from ..inference.estimands.allocate import allocate, checked_plan, compute_range
 from ..inference.estimands.study_exponents import BASES, NAMED, study_exponents
-from ..inference.fitted import of_kind
+from ..inference.fitted import Fit, of_kind
 from ..inference.words import flop, plain, probability, ratios, sizes
 from .checks import EXPONENT, NAMES
 from .figure import figure
@@ -32,13 +34,6 @@ from .shared import (
     with_looks,
 )
 from .style import BLACK, BLUE, GREY, Look, look_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import ArrayLike
-
-    from ..inference.fitted import Fit
 
 POINTS, AHEAD, RULE = 31, 100.0, 20.0  # RULE: tokens per parameter, the rule of thumb
 BUDGET = Axis("Compute of training and serving (FLOP)", "flop", log=True)
@@ -86,11 +81,6 @@ def plot_frontier(
         Whether to draw the optimum under published constants, and the rule of 20 tokens per parameter; by default of
         fits of ``chinchilla_runs``. The optimum is not drawn for the loss, which depends on the corpus, nor with a
         demand.
-
-    Raises
-    ------
-    InputError
-        If a fit is of another kind of law, a law has no best size, or `show` or a budget is none of these.
 
     Examples
     --------
@@ -144,7 +134,6 @@ def _span(layers):
 
 
 def _best_at(compute, answers, shown):
-    """State what the best model has at a budget, by fit."""
     *_, write, what = shown
     words = [in_words(three, write) for three in answers.values()]
     finding = f"{words[0]} {what}"
@@ -176,11 +165,6 @@ def plot_allocation(
     published : bool, optional
         Whether to draw the optimum under published constants (not of the loss, which depends on the corpus); by default
         of fits of ``chinchilla_runs``.
-
-    Raises
-    ------
-    InputError
-        If a fit is of another kind of law, a law has no best size, or `show` or the budget is none of these.
 
     Examples
     --------
@@ -232,11 +216,6 @@ def plot_reconcile(fit: Fit, *, published: bool = True, level: float = 0.95, **m
         Whether to mark the exponents of Kaplan et al. (2020), Hoffmann et al. (2022) and Besiroglu et al. (2024).
     **models
         ``vocabulary``, ``aspect_ratio``, ``configurations`` or ``study``, as for `Fit.study_exponents`.
-
-    Raises
-    ------
-    InputError
-        If the fit is of another law, or an option cannot be used.
 
     Examples
     --------

@@ -26,10 +26,7 @@ class Look(NamedTuple):
 
 # Colours of the paper, the lines of the grid, the words, and the small print.
 Theme = namedtuple("Theme", ("paper", "grid", "ink", "soft"))
-THEMES = {
-    "light": Theme("#ffffff", GRID, INK, SOFT),
-    "dark": Theme("#111827", "#263142", "#e5e7eb", "#aab2bf"),
-}
+THEMES = {"light": Theme("#ffffff", GRID, INK, SOFT), "dark": Theme("#111827", "#263142", "#e5e7eb", "#aab2bf")}
 # Of the fits in one figure, in this order; none has the colour of a published source.
 SERIES = (
     Look(BLUE), Look(PURPLE, "longdash", "triangle-up"), Look(GREY, "dashdot", "x"),
@@ -43,7 +40,6 @@ PUBLISHED = {
     "Kaplan et al. 2020": Look(SKY, "longdash", "x"),
 }
 OTHER = Look(GREEN, "dashdot", "cross")  # a source that has no entry in PUBLISHED
-RUNS = Look(GREY)
 
 
 def look_of(name):

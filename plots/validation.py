@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from typing import Unpack
 
 import numpy as np
+import pandas as pd
 
-from ..datasets.wording import quoted, unknown
+from ..datasets.wording import check_choice, quoted
 from ..errors import InputError
 from ..inference.checks.calibration import Calibration, not_uniform
 from ..inference.checks.sensitivity import SENSITIVE, power_scalings
@@ -16,7 +18,7 @@ from ..inference.checks.uniformity import band as uniform_band
 from ..inference.comparison.differences import DISTINGUISHED
 from ..inference.comparison.rollout import LEVELS, Rollout, cutoff_named
 from ..inference.comparison.scoring import binomial_interval
-from ..inference.fitted import of_kind, place_of
+from ..inference.fitted import Fit, of_kind, place_of
 from ..inference.words import symbols
 from .checks import in_and_out
 from .figure import Drawing, figure
@@ -24,13 +26,6 @@ from .picture import Axis, Layer, Picture, frame
 from .runs import COMPUTE
 from .shared import check_level, percent, sources
 from .style import BLUE, GREY, INNER, ORANGE, OUTER, SERIES, Look
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pandas as pd
-
-    from ..inference.fitted import Fit
 
 NAMED, MOST_LINES = 4, 16  # quantities that a legend names, and that are drawn: those with the least uniform ranks
 MOST_LEVELS, MOST_ROWS = 8, 20  # of quantities whose sensitivity is drawn
@@ -54,11 +49,6 @@ def plot_calibration(
     level : float
         Of the intervals whose coverage is drawn or stated.
 
-    Raises
-    ------
-    InputError
-        If the result is no calibration, or it has no such figure.
-
     Examples
     --------
     >>> import bayescaling as bs
@@ -73,8 +63,7 @@ def plot_calibration(
         raise InputError(f"a {type(result).__name__} is no calibration; pass what calibrate() returned")
     table = result.table((level,))
     show = show or ("ranks" if "p_uniform" in table else "coverage")
-    if show not in SHOWS:
-        raise InputError(unknown("show", show, SHOWS))
+    check_choice("show", show, SHOWS)
     if show == "ranks" and "p_uniform" not in table:
         raise InputError("ranks of one truth need not be uniform; use show='coverage'")
     coverage, simulations = table[f"coverage_{100 * level:g}"], table.attrs["simulations"]
@@ -143,11 +132,6 @@ def plot_sensitivity(fit: Fit, quantities: Sequence[str] | None = None, **drawin
         Of the posterior; by default all with at most eight levels, of which the 20 that depend most on the prior are
         drawn.
 
-    Raises
-    ------
-    InputError
-        If a quantity is not in the posterior, or its chains do not move.
-
     References
     ----------
     Kallioinen, N. et al. (2024). Detecting and diagnosing prior and likelihood sensitivity with power-scaling.
@@ -164,8 +148,7 @@ def plot_sensitivity(fit: Fit, quantities: Sequence[str] | None = None, **drawin
     names = list(of_kind(fit)["posterior"].data_vars)
     quantities = [quantities] if isinstance(quantities, str) else quantities
     for name in quantities or ():
-        if name not in names:
-            raise InputError(unknown(f"for a fit of {fit.law.name}, the quantity", name, names))
+        check_choice(f"for a fit of {fit.law.name}, the quantity", name, names)
     entries = power_scalings(fit, quantities, None if quantities else MOST_LEVELS)
     if not any(np.isfinite(entry["prior"]) for entry in entries.values()):
         raise InputError(f"{place_of(fit)} has chains that do not move; fit again with more warm-up (tune)")
@@ -208,11 +191,6 @@ def plot_rollout(
         One of those of the rollout, the least by default.
     level : {0.5, 0.8, 0.9}
         Of the predictive intervals that the title counts.
-
-    Raises
-    ------
-    InputError
-        If the result is no rollout, or it lacks the cutoff or the level.
 
     Examples
     --------
@@ -272,11 +250,6 @@ def plot_compare(table: pd.DataFrame, **drawing: Unpack[Drawing]) -> Picture:
     ----------
     table : DataFrame
         What `compare` returned.
-
-    Raises
-    ------
-    InputError
-        If the table is no comparison.
 
     Examples
     --------

@@ -54,7 +54,6 @@ def by_group(fit, name):
 
 
 def _differences(exponents, names):
-    """Return differences of exponents between groups, and the probability that all are alike."""
     pairs = {}
     for one, other in combinations(names, 2):
         difference = exponents.sel({GROUP: one}) - exponents.sel({GROUP: other})
@@ -64,7 +63,6 @@ def _differences(exponents, names):
 
 
 def _spread(law, posterior, name):
-    """Return the spread of a pooled quantity between groups, with its prior."""
     _, spread = population(name)
     prior = law.prior_of[spread].quantile(list(intervals.QUANTILES.values()))
     quantiles = dict(zip(intervals.QUANTILES, map(float, np.ravel(prior)), strict=True))

@@ -46,7 +46,6 @@ def made(out, pages, key, progress, **choice):
 
 
 def _document(made_pages, published, seconds):
-    """Compose the content of results.json from the findings of pages, published estimates, and seconds by stage."""
     document, records, studies = {"schema": results.SCHEMA, "seconds": seconds}, {}, []
     for findings, _ in made_pages.values():
         for key, entry in findings.document.items():  # dictionaries under a key of an earlier page are merged
@@ -62,7 +61,6 @@ def _document(made_pages, published, seconds):
 
 
 def _shown(made_pages, document):
-    """Return the parts of a report as `render` takes them, in the order in which they are shown."""
     answered = {answer["page"]: answer for answer in document["answers"]}
     return [
         {"name": name, "title": PAGES[name].title, "answer": answered.get(name), "sections": made_pages[name][1]}
@@ -100,7 +98,6 @@ def make_ahead(names, out, written, choice):
 
 
 def _make(shared, names):
-    """Make the stages of some pages and write their posteriors; returns the names of these, and the keys of stages."""
     out, every, choice = shared
     published, posteriors = load("published"), {}
     with Stages([], False, **choice) as stage, warnings.catch_warnings():

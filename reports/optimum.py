@@ -32,7 +32,6 @@ def rivals(document):
 
 
 def _apart(document, name, best):
-    """Return whether a law predicts worse than the best."""
     one = document["comparison"]["models"][name]
     return name != best and is_apart(one["elpd_diff"], one["dse"])
 

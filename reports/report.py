@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..datasets.wording import unknown
+from ..datasets.wording import check_choice
 from ..errors import InputError
 from .cache import store, whole
 from .pages import PAGES
@@ -110,10 +110,8 @@ def report(
 
 
 def _of_tables(out, pages, all, options, *, progress, fresh):
-    """Report on the built-in tables: written again if nothing has changed."""
     for page in pages:
-        if page not in PAGES:
-            raise InputError(unknown("page", page, PAGES))
+        check_choice("page", page, PAGES)
     key = store.key_of(pages=pages, all=all, options=options)
     document = None if fresh else whole.restore(out, key)
     if document is None:
@@ -124,7 +122,6 @@ def _of_tables(out, pages, all, options, *, progress, fresh):
 
 
 def _refuse(what, options):
-    """Refuse options that mean nothing here."""
     strange = [name for name, x in options.items() if x is not None]
     if strange:
         raise InputError(f"{strange[0]} is given, which means nothing to {what}; leave it out")

@@ -1,8 +1,8 @@
-"""Speeds of AI progress side by side: what doubles or halves, from which data, and what others published."""
+"""Speeds of AI progress from long studies, and what others published."""
 
 from ..datasets import load
 from ..datasets.files import evidence
-from ..inference.words import HIGH, LOW, MIDDLE, months
+from ..inference.words import HIGH, LOW, MIDDLE
 
 MONTH = 365.25 / 12  # days
 STUDIES = ("horizons_weirdml", "values_horizons", "values_compute")
@@ -23,28 +23,6 @@ def of_studies():
     studies = {name: {"months": in_months(of), "rows": rows[name]} for name, of in days.items()}
     studies[BEST]["published"] = in_months(published(f"horizons.doubling_days.since_{SINCE}"))
     return studies
-
-
-def rows(loss, evaluations, capability, models, studies):
-    """Return what doubles or halves, its months, its data and published months, in words: a list of tuples.
-
-    `loss` and `capability` are quantiles of the months in which the compute for a given perplexity, or capability,
-    halves. They are of so many evaluations, or models; `studies` is from `of_studies`.
-    """
-    return [
-        ("compute for a given perplexity halves", months(loss),
-         f"{evaluations} evaluations of language models, 2012 to 2023", f"{months(published(HO))} (Ho et al. 2024)"),
-        ("compute for a given capability on benchmarks halves", months(capability),
-         f"scores of {models} models, 2023 to 2026, one constant rate", "–"),
-        ("time horizon of all models doubles, calibrated on timed tasks", months(studies[WEIRDML]["months"]),
-         "WeirdML: 87 models on 17 tasks, 2023 to 2026", "about 6 (WeirdML 2026)"),
-        ("time horizon of models that were best at release doubles", months(studies[BEST]["months"]),
-         f"{studies[BEST]['rows']} published horizons with their limits, from {SINCE}",
-         f"{months(studies[BEST]['published'])} (METR 2026)"),
-        ("training compute of the ten largest models doubles", months(studies[COMPUTE]["months"]),
-         f"{studies[COMPUTE]['rows']} models, 2018 to 2025, one change of the rate",
-         "5.2 to 6.0 (Sevilla and Roldán 2024)"),
-    ]  # fmt: skip
 
 
 def published(quantity):

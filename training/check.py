@@ -138,14 +138,8 @@ def compare_data(device):
     return {"ok": not differ, "differ": sorted(set(differ))}
 
 
-CHECKS = {
-    "bfloat16": compare_bfloat16,
-    "compilation": compare_compilation,
-    "judging": compare_judging,
-    "pause": compare_pause,
-    "graphs": compare_graphs,
-    "data": compare_data,
-}
+_STEPS = (compare_bfloat16, compare_compilation, compare_judging, compare_pause, compare_graphs, compare_data)
+CHECKS = {step.__name__.removeprefix("compare_"): step for step in _STEPS}
 
 
 def _small(scheme, device):
@@ -247,7 +241,6 @@ def time_judging(device, tables):
 
 
 def _runs(device, tables):
-    """Return the runs whose updates are timed, by what they are."""
     where = describe_where(str(device))
     reduced, addition = (make_sweep(tables[name]).settled(where).arms for name in ("reduced", "addition"))
     language = language_sweep(tables["schemes"]).settled(where)

@@ -4,7 +4,7 @@ The guide `deviations.md` states what each study did, and what runs do here. By 
 function returns whether a run deviates so; without one all runs do.
 """
 
-from .language.presets import BUDGETS, GPT2_VOCABULARY, PAPER, RATES
+from .language.presets import GPT2_VOCABULARY, PRESETS
 
 
 def list_names(deviations, run):
@@ -12,7 +12,9 @@ def list_names(deviations, run):
     return [name for name, holds in deviations.items() if holds is None or holds(run)]
 
 
-_SIZES = {tuple(size) for size in PAPER["model"]["sizes"]}
+_PAPER = PRESETS["schemes"]
+_SIZES = {tuple(size) for size in _PAPER["model"]["sizes"]}
+_RATES, _BUDGETS = _PAPER["stages"][1]["learning_rates"], _PAPER["stages"][-1]["budgets"]
 
 # From Pearce and Song 2024, arXiv:2406.12907, section 3.
 LANGUAGE = {
@@ -24,8 +26,8 @@ LANGUAGE = {
         (run.model.d_model, run.model.layers) not in _SIZES
         or run.model.context != 16
         or run.batch_tokens != 65536
-        or run.optimisation.learning_rate not in RATES
-        or run.budget_fraction not in BUDGETS
+        or run.optimisation.learning_rate not in _RATES
+        or run.budget_fraction not in _BUDGETS
     ),
 }
 

@@ -127,15 +127,12 @@ def misfit_variance(draws, ratio, table):
     runs off the target's tokens per parameter, where a misfit of the law teaches nothing about the target.
     """
     scales = drift_of(draws.law)
-    decades = decades_beyond(draws.law, draws.rows, table) + _below(draws.rows, table)
+    decades = decades_beyond(draws.law, draws.rows, table)
+    spent, fitted = training_flop(table), training_flop(draws.rows)
+    if spent is not None and fitted is not None:
+        decades = decades + np.log10(np.nanmin(fitted) / spent).clip(0)
     far = decades**2 + off_ratio(table, ratio) ** 2
     return scales.mean_square() * far + scales.step**2 * (decades > 0)
-
-
-def _below(rows, table):
-    """Compute by how many decades of compute candidates lie below the least fitted run: an ndarray (candidate,)."""
-    spent, fitted = training_flop(table), training_flop(rows)
-    return np.zeros(len(table)) if spent is None or fitted is None else np.log10(np.nanmin(fitted) / spent).clip(0)
 
 
 def off_ratio(table, ratio):

@@ -159,7 +159,6 @@ def design(
 
 
 def _moments(fits, targets, table, beyond):
-    """Compute the moments of a target and of candidates under the draws of fits, each of the same weight."""
     count = min(len(one.draws) for one in targets)
     picks = [np.linspace(0, len(one.draws) - 1, count).astype(int) for one in targets]
     means = [candidate_means(fit.draws, table)[pick] for fit, pick in zip(fits, picks, strict=True)]
@@ -172,7 +171,6 @@ def _moments(fits, targets, table, beyond):
 
 
 def _drift(fits, targets):
-    """Compute the variance of the target that the drift adds from the largest fitted run, a mean over fits."""
     pairs = [(fit, target) for fit, target in zip(fits, targets, strict=True) if target.of]
     variances = [drift_of(fit.law).mean_square(target.of) * _decades(fit, target) ** 2 for fit, target in pairs]
     return float(np.mean(variances)) if variances else 0.0

@@ -70,7 +70,6 @@ def _outcomes(fit, runs, curves):
 
 
 def _one(log_m, runs, mean, variance, by, budget, switch):
-    """Compute costs of the three actions and the next run, for one group at one budget."""
     left, flop = _variance_left(log_m, mean, variance), runs["training_flop"].to_numpy()
     costs = flop + np.array([_cost_after(log_m, share, budget, switch) for share in left])
     best = int(costs.argmin())

@@ -151,7 +151,6 @@ def _sizes(row):
 
 
 def _line(row, price):
-    """Return what is left after a run, as text."""
     texts = {
         "variance left": (row["variance_left"], "{:.0%}"),
         "excess loss": (row.get("excess_loss", np.nan), "{:.2g}"),

@@ -88,9 +88,10 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
     table = pd.concat([fit.rows.drop(columns=derived, errors="ignore"), runs], ignore_index=True)
     table.attrs = dict(fit.rows.attrs)
     rows = law.rows(table)
-    reference = _extended(fit.draws.reference, law.reference(rows))
-    if reference is None or law.upstream:
+    reference, later = fit.draws.reference, law.reference(rows)
+    if law.upstream or any(not isinstance(x, int | float) for x in reference.values()):
         return _sampled(fit, rows, None, None, len(runs), seed, progress)
+    reference = reference | {name: x for name, x in later.items() if name.endswith(RANGE)}
     draws = law.draws(fit["posterior"].to_dataset().assign(z=fit["unconstrained_posterior"]["z"]), rows, reference)
     ratios = _added(fit, draws, rows)
     efficiency = min(fit.diagnostics["ess_bulk_min"] / ratios.size, 1.0)
@@ -106,13 +107,6 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
     return _resampled(fit, draws, picks, effective, k, len(runs), seed, time.monotonic() - begun)
 
 
-def _extended(before, after):
-    """Return what the quantities refer to, over the range of all runs; None where it is not of scalars alone."""
-    if any(not isinstance(x, int | float) for x in before.values()):
-        return None
-    return before | {name: x for name, x in after.items() if name.endswith(RANGE)}
-
-
 def _added(fit, draws, rows):
     """Return the log density that the new runs add, given the fitted ones: an ndarray (sample,)."""
     count = len(fit.rows)
@@ -124,7 +118,6 @@ def _added(fit, draws, rows):
 
 
 def _sampled(fit, rows, reference, k, count, seed, progress):
-    """Fit all runs with NUTS, at the settings of the fit."""
     settings = {name: fit.record["settings"][name] for name in SETTINGS}
     fitter = Fitter(fit.law, rows, sampler=fit.record["sampler"], reference=reference)
     later = fitter.fit(seed=seed, progress=progress, **settings)

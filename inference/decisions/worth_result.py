@@ -81,7 +81,10 @@ class Worth(Printed, xr.Dataset):
             for group, pairs in self.attrs["pairing"].items()
             if pairs and (pairs["correlation"] or 0) >= CORRELATED and not self.attrs["paired"]
         ]
-        notes += [large_pair(entry, self.attrs["pairing"][entry["group"]]) for entry in open_beyond(entries)]
+        # Of entries beyond the runs whose direction is open, the furthest of each group.
+        beyond = [entry for entry in entries if entry["direction"] == OPEN and entry["extrapolation"] >= FAR]
+        furthest = {entry["group"]: entry for entry in sorted(beyond, key=lambda entry: entry["compute"])}
+        notes += [large_pair(entry, self.attrs["pairing"][group]) for group, entry in furthest.items()]
         return tuple(notes)
 
 
@@ -113,12 +116,6 @@ def next_run(entry):
         f"For {heading(entry)}: one more run, of {run}, lowers the expected cost from "
         f"{flop(min(costs['promote'], costs['drop']))} to {flop(costs['one more'])}."
     )
-
-
-def open_beyond(entries):
-    """Return the entries beyond the runs whose direction is open, the furthest of each group."""
-    beyond = [entry for entry in entries if entry["direction"] == OPEN and entry["extrapolation"] >= FAR]
-    return list({entry["group"]: entry for entry in sorted(beyond, key=lambda entry: entry["compute"])}.values())
 
 
 def large_pair(entry, pair):

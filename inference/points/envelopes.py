@@ -116,12 +116,13 @@ def exponents_by_isoflop(runs, losses):
 
 
 def _equal_compute(columns, runs, compute=None, width=WIDTH, minimum_runs=MINIMUM_RUNS):
-    """Return rows of about one compute, group by group."""
     log_compute = np.log10(columns["training_flop"])
     if compute is None:
         groups = _densest_windows(log_compute, width, minimum_runs)
     else:
-        groups = _nearest_budget(log_compute, np.unique(np.log10(np.asarray(compute, float))), width)
+        distance = np.abs(log_compute[:, None] - np.unique(np.log10(np.asarray(compute, float))))
+        nearest = np.where(distance.min(axis=1) <= width / 2, distance.argmin(axis=1), -1)
+        groups = [np.flatnonzero(nearest == i) for i in np.unique(nearest[nearest >= 0])]
     if not groups:
         place = runs.attrs.get("source", "the table")
         raise InputError(
@@ -231,13 +232,6 @@ def _densest_windows(log_compute, width, minimum_runs):
     return sorted(groups, key=lambda group: log_compute[group].mean())
 
 
-def _nearest_budget(log_compute, levels, width):
-    """Return rows within half a width of each level of log10 compute, none twice, in order of compute."""
-    distance = np.abs(log_compute[:, None] - levels)
-    nearest = np.where(distance.min(axis=1) <= width / 2, distance.argmin(axis=1), -1)
-    return [np.flatnonzero(nearest == i) for i in np.unique(nearest[nearest >= 0])]
-
-
 def _point(compute, runs, parameters=np.nan, tokens=np.nan, loss=np.nan, *, reason=""):
     return {
         "training_flop": float(compute),
@@ -302,7 +296,9 @@ def _power_law(estimator, points, runs):
     message = f"{len(used)} of {len(points)} levels of compute have an optimum"
     laws = ((np.nan,) * 3,) * 2
     if converged:
-        laws = [_regress(used["training_flop"], used[size]) for size in ("parameters", "tokens")]
+        log_compute = np.log(used["training_flop"])
+        lines = [stats.linregress(log_compute, np.log(used[size])) for size in ("parameters", "tokens")]
+        laws = [(float(line.slope), float(np.exp(line.intercept)), float(line.stderr)) for line in lines]
     else:
         message = (
             f"{estimator}: {message}, and a power law needs {FEWEST_OPTIMA}; add runs of other sizes at equal compute"
@@ -329,9 +325,3 @@ def _exponents(levels, tables):
     log_compute, log_size = np.moveaxis(np.array(levels), (1, 2), (0, 1))
     enough = np.isfinite(log_size).sum(-1) >= FEWEST_OPTIMA
     return np.where(enough, slopes(log_compute, log_size), np.nan)
-
-
-def _regress(compute, size):
-    """Compute the exponent, its coefficient and its ordinary standard error."""
-    line = stats.linregress(np.log(compute), np.log(size))
-    return float(line.slope), float(np.exp(line.intercept)), float(line.stderr)

@@ -85,13 +85,7 @@ def expand(sample, theta, delta):
     gradient = -jacobian.T @ slope
     hessian = jacobian.T @ ((inside / delta + slope)[:, None] * jacobian)
     in_a, in_b = slope * share_a, slope * share_b
-    hessian[[0, 1, 2, 3, 4], [0, 1, 2, 3, 4]] -= [
-        in_a.sum(),
-        in_b.sum(),
-        slope @ share_e,
-        in_a @ n**2,
-        in_b @ d**2,
-    ]
+    hessian[[0, 1, 2, 3, 4], [0, 1, 2, 3, 4]] -= [in_a.sum(), in_b.sum(), slope @ share_e, in_a @ n**2, in_b @ d**2]
     hessian[[0, 3, 1, 4], [3, 0, 4, 1]] += [in_a @ n, in_a @ n, in_b @ d, in_b @ d]
     reach = np.abs(jacobian).sum(axis=0)
     return Expansion(

@@ -25,6 +25,7 @@ from ..workers import one_thread
 from .result import PointEstimate
 
 PENALTY, FARTHEST, SLOPES = 0.1, 10.0, (0.1, 10.0)  # those of [1]_
+ACCURATE = {"xtol": 1e-12, "ftol": 1e-12, "gtol": 1e-10, "max_nfev": 500}
 
 
 def anchored(capability: pd.Series, anchors: Mapping[str, float]) -> pd.Series:
@@ -107,21 +108,15 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     item, benchmarks = pd.factorize(scores["benchmark"], sort=True)
     check_choice("benchmark", benchmark, list(benchmarks))
     score = np.clip(scores["score"].to_numpy(float), clip, 1 - clip)
-    places = _Places(model, item, list(benchmarks).index(benchmark))
+    places = _Places(model, item, list(benchmarks).index(benchmark), score)
     start = np.concatenate([np.zeros(places.slopes), np.ones(places.count - places.slopes)])
-    low = np.where(np.arange(places.count) < places.slopes, -FARTHEST, SLOPES[0])
+    low, high = (
+        np.where(np.arange(places.count) < places.slopes, end * FARTHEST, slope)
+        for end, slope in zip((-1, 1), SLOPES, strict=True)
+    )
     # Its matrices are small: several threads take longer, and round otherwise.
     with one_thread():
-        solution = least_squares(
-            lambda theta: places.residuals(theta, score),
-            start,
-            lambda theta: places.jacobian(theta),
-            bounds=(low, np.where(np.arange(places.count) < places.slopes, FARTHEST, SLOPES[1])),
-            xtol=1e-12,
-            ftol=1e-12,
-            gtol=1e-10,
-            max_nfev=500,
-        )
+        solution = least_squares(places.residuals, start, places.jacobian, bounds=(low, high), **ACCURATE)
     capability, difficulty, slope = places.named(solution.x)
     shift = difficulty[places.anchor]
     models, benchmarks = pd.Index(models, name="model"), pd.Index(benchmarks, name="benchmark")
@@ -143,8 +138,8 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
 class _Places:
     """Where capabilities, difficulties and slopes stand among the parameters, the slope of the anchor nowhere."""
 
-    def __init__(self, model, item, anchor):
-        self.model, self.item, self.anchor = model, item, anchor
+    def __init__(self, model, item, anchor, score):
+        self.model, self.item, self.anchor, self.score = model, item, anchor, score
         self.models, self.items = model.max() + 1, item.max() + 1
         self.slopes = self.models + self.items
         self.count = self.slopes + self.items - 1
@@ -153,10 +148,10 @@ class _Places:
         slope = np.insert(theta[self.slopes :], self.anchor, 1.0)
         return theta[: self.models], theta[self.models : self.slopes], slope
 
-    def residuals(self, theta, score):
+    def residuals(self, theta):
         capability, difficulty, slope = self.named(theta)
         mean = expit(slope[self.item] * (capability[self.model] - difficulty[self.item]))
-        return np.append(mean - score, np.sqrt(PENALTY * np.mean(theta**2)))
+        return np.append(mean - self.score, np.sqrt(PENALTY * np.mean(theta**2)))
 
     def jacobian(self, theta):
         capability, difficulty, slope = self.named(theta)

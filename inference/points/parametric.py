@@ -19,13 +19,8 @@ SCALES = ("free", "fixed")
 FEWEST_ROWS = 6
 FEWEST_SIZES = 3
 SCREENED = 50
-START_GRID = {
-    "a": np.arange(0.0, 26.0, 5.0),
-    "b": np.arange(0.0, 26.0, 5.0),
-    "e": np.arange(-1.0, 1.1, 0.5),
-    "alpha": np.arange(0.0, 2.1, 0.5),
-    "beta": np.arange(0.0, 2.1, 0.5),
-}
+START_GRID = dict.fromkeys("ab", np.arange(0.0, 26.0, 5.0)) | {"e": np.arange(-1.0, 1.1, 0.5)}
+START_GRID |= dict.fromkeys(("alpha", "beta"), np.arange(0.0, 2.1, 0.5))
 
 NARROWEST = 1e-10  # Narrowest quadratic zone in log loss, well above the rounding of a residual.
 OPTIMAL = 1e-5  # Largest relative gradient of a minimum; a single run among 245 pulls 4e-3.
@@ -179,7 +174,6 @@ def _centred(points, centre):
 
 
 def _screened(number, sample, centre):
-    """Take the starts of least absolute residuals: the best at each pair of exponents, then the second best, and on."""
     if number < 1:
         raise InputError(f"starts must be 1 or more, not {number}")
     cells = np.stack(np.meshgrid(START_GRID["alpha"], START_GRID["beta"]), axis=-1).reshape(-1, 2)

@@ -23,15 +23,8 @@ from ...models.progress.law import Progress
 from ..workers import one_thread
 from .result import PointEstimate
 
-STEMS = {
-    "y": "year",
-    "n": "param",
-    "d": "data",
-    "c": "compute",
-    "log(Y)": "log_year",
-    "after": "after",
-    "hinge": "hinge",
-}
+STEMS = {"y": "year", "n": "param", "d": "data", "c": "compute", "log(Y)": "log_year"}
+STEMS |= {name: name for name in ("after", "hinge")}
 OFFSETS = {None: "", "wt103": "", "ptb": "_ptb", "wt2": "_wt2"}
 RANDOM_STARTS = 30
 SEARCH = {"maxiter": 5000, "maxfun": 10_000, "maxcor": 30, "ftol": 0.0, "gtol": 1e-8}

@@ -69,16 +69,13 @@ class PointEstimate(Printed):
         """Return what is printed."""
         table = self.table()
         cells = table.dropna(axis="columns", how="all").head(MOST_PRINTED).rename(columns=lambda x: x.replace("_", " "))
-        sentences = [self.message, *self._set_aside()]
+        sentences = [self.message]
+        if self.points is not None and "reason" in self.points:
+            set_aside = self.points.loc[~self.points["used"], "reason"].value_counts()
+            sentences += [f"Not used: {count}, {reason}" for reason, count in set_aside.items()]
         if len(table) > MOST_PRINTED:
             sentences.insert(0, f"The first {MOST_PRINTED} of {len(table)} estimates")
         return Text(f"{self.estimator}, {self.rows} rows of {self.source}", cells.map(_written), tuple(sentences))
-
-    def _set_aside(self):
-        """Yield why levels were not used, and how many."""
-        if self.points is not None and "reason" in self.points:
-            for reason, count in self.points.loc[~self.points["used"], "reason"].value_counts().items():
-                yield f"Not used: {count}, {reason}"
 
     def to_dict(self):
         """Return everything as types that JSON knows; NaN becomes None, an error is entered as ``exponent_se``."""

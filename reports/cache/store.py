@@ -28,9 +28,6 @@ FOLDERS = ("commands", "datasets", "inference", "models", "reports", "training")
 DRAWING = ("plotly", "jinja2")
 
 
-# Keys -----------------------------------------------------------------------------------------------------------------
-
-
 def key_of(**origins):
     """Return the key of a result: the digest of its origins, of the package and of the versions of libraries."""
     made_by = {"code": code(), "versions": versions(), "drawing": list(map(version, DRAWING))}
@@ -48,9 +45,6 @@ def code(package=PACKAGE):
     for path in sorted(paths):
         digest.update(path.relative_to(package).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
-
-
-# Files ----------------------------------------------------------------------------------------------------------------
 
 
 def folder():

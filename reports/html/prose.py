@@ -59,7 +59,6 @@ def _one_line(value):
 
 
 def _read(text, blocks):
-    """Yield the sections of rendered prose."""
     section = None
     for part in re.split(r"\n\s*\n", text.strip()):
         lines = [line.strip() for line in part.strip().split("\n")]
@@ -81,7 +80,6 @@ def _read(text, blocks):
 
 
 def _points(lines):
-    """Join the lines of each point."""
     points = []
     for line in lines:
         if line.startswith(POINT):
@@ -92,7 +90,6 @@ def _points(lines):
 
 
 def _blocks(line, blocks):
-    """Return the figures and tables that a line names."""
     chosen = []
     for name in line.removeprefix(BLOCKS).split():
         block = blocks[name]() if callable(blocks[name]) else blocks[name]

@@ -103,7 +103,6 @@ class _Blocks:
         self._numbers, self._fits, self._appendix = Counter(), fits, appendix
 
     def __call__(self, block, title=""):
-        """Return what a template needs of a figure or a table."""
         if isinstance(block, Illustration):
             number = self.number("figure")
             drawings = {name: numbered(getattr(block, name), f"{number}{name[0]}") for name in ("wide", "narrow")}
@@ -176,7 +175,6 @@ def render(title, parts, document, warned, front=None, *, claims=True):
 
 
 def _page(parts, shared, document, origin, *, whole):
-    """Write the first screen, with all parts of a `whole` report; as the place of `shared` the appendix alone."""
     anchor, block, front = Anchors(), _Blocks(shared["fits"], shared["appendix"]), shared["front"]
     for name in PLACES:
         anchor(name)
@@ -205,7 +203,6 @@ def _page(parts, shared, document, origin, *, whole):
 
 
 def _claim(part, answer, shared, document, origin):
-    """Write the page of one answer."""
     block, chart = _Blocks(shared["fits"], APPENDIX), _chart(part)
     return _template("claim.html.jinja").render(
         **shared,
@@ -222,7 +219,6 @@ def _claim(part, answer, shared, document, origin):
 
 
 def _chart(part):
-    """Return the figure of the claim of a part, None where there is none."""
     charts = [block for section in part["sections"] if section.get("role") == CHART for block in section["blocks"]]
     return charts[0] if charts else None
 
@@ -243,7 +239,6 @@ def _template(name):
 
 
 def _source(answer, document, origin):
-    """Write what an answer was made from, by which version and when."""
     seed = document["provenance"]["seed"]
     return f"{origin}, seed {seed}. Brackets are 95% intervals. Data: {'; '.join(answer['data'])}."
 

@@ -27,7 +27,8 @@ def share_image(answer, source):
     top, drawn = 92, [_text(92, 28, SOFT, answer["question"])]
     if answer["number"] in answer["answer"]:
         top += 94
-        drawn.append(_text(top, min(NUMBER, _fitting(answer["number"])), BLUE, answer["number"], weight="bold"))
+        fitting = int((WIDTH - 2 * LEFT) / (ACROSS * len(answer["number"])))
+        drawn.append(_text(top, min(NUMBER, fitting), BLUE, answer["number"], weight="bold"))
     for size, colour, text in ((ANSWER, INK, answer["answer"]), (DOUBT, SOFT, answer["doubt"])):
         top += 24
         for line in _wrapped(text, size):
@@ -44,10 +45,6 @@ def share_image(answer, source):
 
 def _wrapped(text, size, lines=LINES):
     return textwrap.wrap(text, int((WIDTH - 2 * LEFT) / (ACROSS * size)), max_lines=lines, placeholder=" …")
-
-
-def _fitting(text):
-    return int((WIDTH - 2 * LEFT) / (ACROSS * len(text)))
 
 
 def _text(y, size, colour, text, *, weight="normal"):

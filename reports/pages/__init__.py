@@ -5,7 +5,11 @@ and ``sections``. It is imported on first use, so that the command line can read
 """
 
 import importlib
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -90,46 +94,9 @@ class Page:
 
 
 PAGES = {
-    page.name: page
-    for page in (
-        Page("chinchilla", "How big should the next model be?", "chinchilla", ("chinchilla_runs", "published")),
-        Page(
-            "embeddings",
-            "Do embeddings explain Kaplan against Chinchilla?",
-            "embeddings",
-            ("chinchilla_runs", "chinchilla_models", "published"),
-            ("chinchilla",),
-        ),
-        Page(
-            "small-models",
-            "Do these methods find a known floor?",
-            "small_lm",
-            ("small_lm_runs",),
-        ),
-        Page(
-            "progress",
-            "How fast do algorithms improve?",
-            "progress",
-            ("lm_progress", "attribution_systems", "chinchilla_runs", "published"),
-            lastly=("chinchilla",),
-        ),
-        Page(
-            "since",
-            "Did progress speed up after 2023?",
-            "since",
-            ("eci_scores", "eci_models", "rosetta_scores", "rosetta_models", "lm_progress", "published"),
-            lastly=("progress",),
-        ),
-        Page("horizons", "How long are the tasks that models can do?", "horizons", ("weirdml", "published")),
-        Page(
-            "arithmetic",
-            "Do Abacus embeddings generalise in length?",
-            "arithmetic",
-            ("arithmetic_gpu", "arithmetic_small"),
-        ),
-        Page("corpora", "Do exponents depend on the text?", "corpora", ("overtraining_runs",)),
-    )
+    name: Page(name, **entry)
+    for name, entry in tomllib.loads((HERE / "pages.toml").read_text(encoding="utf-8")).items()
 }
-# In which order they are shown. They are made in the order above: later ones from posteriors of earlier ones, the
-# shortest last, so that two processes end at about the same time.
+# In which order they are shown. They are made in the order of the file: later ones from posteriors of earlier
+# ones, the shortest last, so that two processes end at about the same time.
 SHOWN = ("progress", "since", "horizons", "chinchilla", "corpora", "embeddings", "small-models", "arithmetic")

@@ -12,7 +12,7 @@ __all__, __getattr__, __dir__ = lazy(
         "problems.digits": ["added", "multiplied", "ranked", "subtracted"],
         "problems.layout": ["Batch", "decode", "encode"],
         "problems.tasks": [
-            *("TASKS", "Addition", "AdditionSubtraction", "Multiplication", "Or", "Sorting", "Subtraction"),
+            *("TASKS", "Addition", "AdditionSubtraction", "Multiplication", "Or", "Sorting", "Subtraction")
         ],
         "arithmetic_run": ["ArithmeticSweep"],
         "cells": ["accuracies", "axes", "default_cells", "regions"],

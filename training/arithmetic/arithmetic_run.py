@@ -20,15 +20,8 @@ from .plan import BatchPlan, PlannedOptimisation, drawn, recurrences_drawn
 
 # Most problems that go through the model together, by whether on a GPU, and the share of free memory for them.
 AT_ONCE, MEMORY = {False: 256, True: 8192}, 0.5
-UNITS = {
-    "loss_train": "nats per token",
-    "loss_eval": "nats per token",
-    "wall_seconds": "s",
-    "flop": "FLOP",
-    "flop_done": "FLOP",
-    "samples_done": "problems",
-    "samples": "problems",
-}
+UNITS = dict.fromkeys(("loss_train", "loss_eval"), "nats per token") | {"wall_seconds": "s"}
+UNITS |= dict.fromkeys(("flop", "flop_done"), "FLOP") | dict.fromkeys(("samples", "samples_done"), "problems")
 
 
 @dataclass(frozen=True)

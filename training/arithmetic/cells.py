@@ -23,11 +23,8 @@ CELLS = {
     "diagonal": Key(bool, False, "Only on pairs of equal lengths."),
     "diagonal_to": Key(Whole, 160, "And on pairs of equal lengths above longest and up to it; 0 for none."),
 }
-OF_TASK = {
-    "multiplication": {"longest": 25, "diagonal_to": 25},
-    "sorting": {"longest": 30, "diagonal_to": 30},
-    "or": {"longest": 40, "diagonal_to": 40},
-}
+LONGEST = {"multiplication": 25, "sorting": 30, "or": 40}
+OF_TASK = {task: {"longest": length, "diagonal_to": length} for task, length in LONGEST.items()}
 MOST = 100_000  # cells
 
 
@@ -181,7 +178,6 @@ def accuracies(dataset):
 
 
 def _longer(longest):
-    """Make the choice of the cells out of distribution whose lengths are both at most `longest`."""
     return lambda run: (run["axis"] != "") & (np.maximum(run["length_a"], run["length_b"]) <= longest)
 
 

@@ -171,6 +171,8 @@ def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
     cells, parts = run.grid.cells, []
     size, tokens = CELLS[device.type == "cuda"], evaluation_tokens(run.model, device)
     model = rounded(model, precision).eval()
+    options = {name: getattr(run.grid, name) for name in ("count", "seed", "offsets")}
+    options |= {"device": device, "batch_tokens": tokens}
     for start in range(0, len(cells), size):
         path = Path(folder) / f"cells-{start:06d}-{size}.nc"
         if path.exists():
@@ -179,16 +181,7 @@ def grid_counts(model, run, folder, device, precision, guard, *, trained=True):
         if guard.expired:
             return None
         with torch.no_grad():
-            part = evaluate(
-                model if trained else silent,
-                run.task,
-                cells[start : start + size],
-                count=run.grid.count,
-                seed=run.grid.seed,
-                offsets=run.grid.offsets,
-                device=device,
-                batch_tokens=tokens,
-            )
+            part = evaluate(model if trained else silent, run.task, cells[start : start + size], **options)
         netcdf.write(part, path, parents=True)
         guard.progressed()
         parts.append(part)

@@ -37,14 +37,8 @@ EXECUTION = ("compile", "graph", "save_seconds", "deterministic", "keep")
 # Compiled layers were slower than plain ones where they were measured, on an H200 on 2026-11-27.
 PLAIN = {"compile": False}
 # Those of McLeish et al. (2024, arXiv:2405.17399).
-PAPER_OPTIMISER = {
-    "learning_rate": 1e-4,
-    "schedule": "trapezoid",
-    "betas": (0.9, 0.98),
-    "epsilon": 1e-12,
-    "decay": 0.01,
-    "clip": 0.5,
-}
+PAPER_OPTIMISER = {"learning_rate": 1e-4, "schedule": "trapezoid", "betas": (0.9, 0.98)}
+PAPER_OPTIMISER |= {"epsilon": 1e-12, "decay": 0.01, "clip": 0.5}
 ARCHITECTURE = re.compile(r"([1-9]\d{0,3})x([1-9]\d{0,3})(?:\+(injection|first|none))?")
 INJECTED = {"injection": "every-layer", "first": "first-layer", "none": "none"}
 # Evaluations of a run, and problems of each.
@@ -208,14 +202,8 @@ def _run(task, cells, plan, embedding, shape, seed, *, model, training, evaluati
     layers, recurrences, injection = shape
     # Randomised positions are for FIRE alone; an arm that sets them may have embeddings without FIRE too.
     names = [name for name in SHAPE if name != "random_positions" or "fire" in embedding]
-    model = Configuration(
-        task.vocabulary_size,
-        layers=layers,
-        recurrences=recurrences,
-        injection=injection,
-        embedding=embedding,
-        **chosen(model, names),
-    )
+    looped = {"recurrences": recurrences, "injection": injection}
+    model = Configuration(task.vocabulary_size, layers=layers, embedding=embedding, **looped, **chosen(model, names))
     offsets = (0,)
     if "abacus" in model.parts:
         # Only Abacus embeddings have offsets.

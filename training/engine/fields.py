@@ -93,7 +93,6 @@ def _adapter(hint):
 
 
 def _is_plain(hint):
-    """Return whether a type is of numbers, texts and lists of them."""
     of = [part for part in typing.get_args(hint) if part is not ...]
     if typing.get_origin(hint) in (Annotated, typing.Literal):
         return True

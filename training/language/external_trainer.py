@@ -176,7 +176,6 @@ def _lines(path):
 
 
 def _ended(program, seconds):
-    """Wait for a program; return whether it ended."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         program.wait(seconds)
     return program.returncode is not None

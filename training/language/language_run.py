@@ -20,8 +20,7 @@ UNITS = {
     "wall_seconds": "s",
     "tokens": "tokens",
     "flop": "FLOP",
-    "parameters": "parameters, gains of norms apart",
-    "parameters_nonembedding": "parameters, gains of norms apart",
+    **dict.fromkeys(("parameters", "parameters_nonembedding"), "parameters, gains of norms apart"),
 }
 
 

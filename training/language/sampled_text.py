@@ -68,7 +68,6 @@ def sample_text(folder, *, prompt="", tokens=50, temperature=1.0, seed=0, tokeni
 
 
 def _tokeniser(folder, path):
-    """Open a tokeniser, by default that of a sweep; None if it has none."""
     paths = sorted((folder / "corpus").glob("*.json")) if path is None else [path]
     if len(paths) > 1:
         raise InputError(f"{printable(folder / 'corpus')}: there are several tokenisers; name the one to use")
@@ -83,7 +82,6 @@ def _tokeniser(folder, path):
 
 
 def _ids(prompt, text, size):
-    """Return the numbers of a prompt's tokens, at least one."""
     if text is not None:
         return text.encode(prompt).ids or [text.token_to_id(END_OF_TEXT) or 0]
     try:
@@ -96,7 +94,6 @@ def _ids(prompt, text, size):
 
 
 def _continue(model, ids, tokens, size, temperature, seed):
-    """Return the numbers of tokens of a prompt and of what a model writes after it."""
     context, matrix = model.configuration.context, model.unembedding
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():

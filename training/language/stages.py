@@ -168,7 +168,6 @@ class Sweep(base.BaseSweep):
         return whole, tables
 
     def _members(self, rounds, results):
-        """Return the names of the runs of each stage, without the candidates that lost or whose stage is not done."""
         members, best, trained = {}, {}, []
         for stage in self.stages:
             runs = rounds.get(stage.name, [])

@@ -59,14 +59,9 @@ TRAINING = {
         Literal["auto", *ROUTES], "auto", "How the cross-entropy is computed, which changes speed and memory alone."
     ),
 }
-STAGE = make_keys(
-    Stage,
-    ("name", "schedule", "learning_rates", "budgets", "batch_tokens", "optimiser", "keep"),
-    name=Derived("stage-1, ..."),
-    schedule="constant",
-    batch_tokens=Derived("the sweep's"),
-    optimiser=Derived("the sweep's"),
-)
+THE_SWEEPS = dict.fromkeys(("batch_tokens", "optimiser"), Derived("the sweep's"))
+STAGES = [field.name for field in fields(Stage)]
+STAGE = make_keys(Stage, STAGES, name=Derived("stage-1, ..."), schedule="constant", **THE_SWEEPS)
 
 
 def read_sweep(path, folder):
@@ -195,18 +190,8 @@ def train(
     >>> table(runs)[["parameters", "tokens", "training_flop"]].values.tolist()
     [[288.0, 128.0, 221184.0], [960.0, 128.0, 737280.0]]
     """
-    return trainer.train(
-        read_sweep,
-        sweep,
-        out,
-        executor=executor,
-        scheduler=scheduler,
-        processes=processes,
-        device=device,
-        time_limit=time_limit,
-        progress=progress,
-        track=track,
-    )
+    where = {"executor": executor, "scheduler": scheduler, "processes": processes, "device": device}
+    return trainer.train(read_sweep, sweep, out, time_limit=time_limit, progress=progress, track=track, **where)
 
 
 def outline(sweep, *, device=None):

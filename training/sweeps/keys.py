@@ -85,7 +85,6 @@ def listed(tables, presets):
 
 
 def _written(value):
-    """Write a default as a file has it."""
     if value is NEEDED:
         return "needed"
     if isinstance(value, Derived):

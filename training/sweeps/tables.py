@@ -75,7 +75,6 @@ def merge_preset(tables, sections, presets, *, needed, whole):
 
 
 def _check_numbers(place, value):
-    """Raise `InputError` for numbers that are not finite, or do not fit into 64 bits, at any depth."""
     if isinstance(value, dict | list):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value, 1):
             _check_numbers(f"{place}: {key}", part)

@@ -1,1 +1,0 @@
-"""The page on arithmetic models and how far beyond training they go."""

@@ -40,7 +40,6 @@ def shown_in_training(counts):
 
 
 def _numbers(fitted, small, seed):
-    """Return the entries of results.json."""
     longest = fitted.rows[["length_a", "length_b"]].max(axis=None)
     entry = details(fitted, seed)
     return {
@@ -104,7 +103,6 @@ def settled(rivals):
 
 
 def _chart(findings):
-    """Draw accuracy by length, with the share of longer sums right as the finding."""
     entry = findings.document["lengths"]
     share = plain(entry["accuracy"][ABACUS][BEYOND], "{:.0%}")
     return pictured(
@@ -116,21 +114,18 @@ def _chart(findings):
 
 
 def _table(entry, estimates):
-    """Return the table of accuracy and length by embedding, with contrasts to Abacus."""
     rows = []
     for name, of in entry["lengths"]["typical"].items():
         rival, estimate = entry["rivals"].get(name), estimates.get(PUBLISHED.format(name))
-        rows.append(
-            {
-                "embedding": position(name),
-                "longer sums right": tables.interval(entry["accuracy"][name][BEYOND], "{:.1%}"),
-                "McLeish et al. 2024": None if estimate is None else f"{estimate:.1f}%",
-                "half left at (digits)": digits(of["0.5"]),
-                "95% left at (digits)": digits(of["0.95"]),
-                "times further with Abacus": None if rival is None else tables.interval(rival, "{:.1f}"),
-                "P(Abacus goes further)": None if rival is None else probability(rival["p_first"]),
-            }
-        )
+        rows.append({
+            "embedding": position(name),
+            "longer sums right": tables.interval(entry["accuracy"][name][BEYOND], "{:.1%}"),
+            "McLeish et al. 2024": None if estimate is None else f"{estimate:.1f}%",
+            "half left at (digits)": digits(of["0.5"]),
+            "95% left at (digits)": digits(of["0.95"]),
+            "times further with Abacus": None if rival is None else tables.interval(rival, "{:.1f}"),
+            "P(Abacus goes further)": None if rival is None else probability(rival["p_first"]),
+        })  # fmt: skip
     note = (
         "Of the median run: median and 95% interval. Longer sums have an operand longer than in training, and none "
         "above 100 digits. Lengths: of both operands, at which half, or 95%, of the accuracy at short lengths is left. "

@@ -1,1 +1,0 @@
-"""The page on the Chinchilla law of runs."""

@@ -122,15 +122,7 @@ def published_entries(fit, published):
     ]
 
 
-def _apart(document):
-    """Return how far apart the median exponents of the laws lie, and the width of their widest 95% interval."""
-    summaries = [document["laws"][name]["parameters"]["exponent_parameters"] for name in PLANNED]
-    medians = [q["q50"] for q in summaries]
-    return max(medians) - min(medians), max(q["q97.5"] - q["q2.5"] for q in summaries)
-
-
 def _table_by_law(document, order):
-    """Return the table of the elpd, exponent, E and optimal sizes of each law, the recommended one first."""
     rows = []
     for name in order:
         law, at = document["laws"][name], optimum.at_budget(document, optimum.BUDGET, name)
@@ -189,7 +181,6 @@ def _point_table(findings):
 
 
 def _chart(findings, order):
-    """Draw the best size by budget under the recommended law, the other planned laws and the published ones."""
     budgets = np.geomspace(FIRST, optimum.BUDGET, POINTS)
     at = optimum.at_budget(findings.document, optimum.BUDGET, order[0])
     law = f"the {optimum.NAMES[order[0]]} law"
@@ -231,17 +222,10 @@ def sections(findings, published):
             findings.besides["comparison"], weights=True, title="Laws and noises by leave-one-out"
         ),
     }
-    return prose.sections(
-        __file__,
-        blocks,
-        document=document,
-        runs=main.rows,
-        best=name,
-        apart=_apart(document),
-        no_variance=float((main["posterior"]["nu"] <= 2).mean()),
-        calibrated=CALIBRATED,
-        optimum=optimum,
-        plain=plain,
-        BUDGET=CHINCHILLA_BUDGET,
-        MAIN=MAIN,
-    )
+    named = {"optimum": optimum, "plain": plain, "BUDGET": CHINCHILLA_BUDGET, "MAIN": MAIN, "calibrated": CALIBRATED}
+    exponents = [document["laws"][name]["parameters"]["exponent_parameters"] for name in PLANNED]
+    medians = [q["q50"] for q in exponents]
+    # How far apart the medians of the laws lie, and the width of the widest interval.
+    apart = max(medians) - min(medians), max(q["q97.5"] - q["q2.5"] for q in exponents)
+    named |= {"document": document, "runs": main.rows, "best": name, "apart": apart}
+    return prose.sections(__file__, blocks, no_variance=float((main["posterior"]["nu"] <= 2).mean()), **named)

@@ -1,1 +1,0 @@
-"""The page on runs of one laboratory on several corpora."""

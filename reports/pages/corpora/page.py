@@ -75,11 +75,7 @@ def fitted(runs, *, seed=1, **options):
         "quantities": {law: {name: by_group(fits[law], name) for name in SHOWN} for law in (MAIN, APART)},
         "robust": intervals.robust_entries(fits[MAIN]),
         "laws": {
-            name: {
-                "law": law.label,
-                **results.check_entries(fits[name]),
-                "diagnostics": fits[name].diagnostics,
-            }
+            name: {"law": law.label, **results.check_entries(fits[name]), "diagnostics": fits[name].diagnostics}
             for name, law in laws.items()
         },
     }
@@ -111,7 +107,6 @@ def _quantities_table(entry):
 
 
 def _exponents(entry):
-    """Draw the exponent of each corpus, of the typical and of a new one, with those of other poolings."""
     of, single = entry["exponent"], {PLAIN: "Chinchilla law", APART: "nothing pooled"}
     rows = dict(of["by_corpus"][MAIN]) | {"typical corpus": of["typical"], "a new corpus": of["new"]}
     rows |= {f"{corpus}, {name}": q for law, name in single.items() for corpus, q in of["by_corpus"][law].items()}
@@ -129,18 +124,7 @@ def sections(findings, published):
     scores = entry["left_out"]
     lost = {name: scores[ONE]["corpora"][name] - scores[ALIKE]["corpora"][name] for name in entry["rows"]}
     blocks = {"exponents": _exponents(entry), "scores": _scores_table(entry), "quantities": _quantities_table(entry)}
-    return prose.sections(
-        __file__,
-        blocks,
-        findings=findings,
-        entry=entry,
-        runs=load("overtraining_runs"),
-        best=max(scores, key=lambda name: scores[name]["elpd"]),
-        worst=min(lost, key=lost.get),
-        words=WORDS,
-        MAIN=MAIN,
-        PLAIN=PLAIN,
-        ALIKE=ALIKE,
-        ONE=ONE,
-        STUDY=STUDY,
-    )
+    best, worst = max(scores, key=lambda name: scores[name]["elpd"]), min(lost, key=lost.get)
+    named = {"words": WORDS, "MAIN": MAIN, "PLAIN": PLAIN, "ALIKE": ALIKE, "ONE": ONE, "STUDY": STUDY}
+    named |= {"findings": findings, "entry": entry, "runs": load("overtraining_runs"), "best": best, "worst": worst}
+    return prose.sections(__file__, blocks, **named)

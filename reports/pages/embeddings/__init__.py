@@ -1,1 +1,0 @@
-"""The page on embedding parameters and the reconciliation of Kaplan and Chinchilla."""

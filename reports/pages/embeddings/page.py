@@ -6,15 +6,10 @@ from ....datasets import CHINCHILLA_VOCABULARY, load
 from ....inference import Fitter, compare, fit, intervals
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.weights import sum_error
+from ....inference.estimands import study_exponents as studied
 from ....inference.estimands.allocate import decades_outside
 from ....inference.estimands.strength import DIRECTION, times_outside
-from ....inference.estimands.study_exponents import (
-    BASES,
-    KAPLAN_EXPONENT,
-    SyntheticStudy,
-    frontier_exponents,
-    study_exponents,
-)
+from ....inference.estimands.study_exponents import BASES, KAPLAN_EXPONENT, study_exponents
 from ....inference.words import plain, probability
 from ....models.laws import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
 from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
@@ -31,14 +26,8 @@ from ...laws import LAWS as OF_CHINCHILLA
 from ...laws import PLANNED as OF_OTHER_MEANS
 from ...results import fit_entry, verdict_entry
 
-STAGES = (
-    "sizes of models",
-    "laws of embeddings",
-    "embeddings: leave-one-out",
-    "reconciliation",
-    "planning",
-    "embeddings: numbers",
-)
+STAGES = ("sizes of models", "laws of embeddings", "embeddings: leave-one-out", "reconciliation", "planning",
+          "embeddings: numbers")  # fmt: skip
 MAIN = "embedding-corrected"
 LAWS = {
     MAIN: EmbeddingCorrected(),
@@ -87,9 +76,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     of_chinchilla = earlier | fits
     rivals = {name: of_chinchilla[name] for name in OF_CHINCHILLA if name in of_chinchilla}
     loo = stage(
-        "embeddings: leave-one-out",
-        lambda: {name: f.loo() for name, f in (fits | rivals).items()},
-        of=fits | rivals,
+        "embeddings: leave-one-out", lambda: {name: f.loo() for name, f in (fits | rivals).items()}, of=fits | rivals
     )
     elpd = {name: of.elpd_i.values for name, of in loo.items()}
     comparison, constants = compare(fits), chinchilla_constants(published)
@@ -113,7 +100,6 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 
 
 def _reconcile(main, rivals, elpd, published):
-    """Return the entry of exponents with and without embeddings: by law, by study, and of published constants."""
     exponents = study_exponents(main)
     by_law, beyond = law_entries(rivals, elpd), decades_beyond(load("chinchilla_runs"))
     accepted = {name: one for name, one in by_law.items() if not one["rejected"]}
@@ -121,7 +107,7 @@ def _reconcile(main, rivals, elpd, published):
     return {
         "local_exponent": {
             basis: {
-                source: float(frontier_exponents(of, basis=basis, gamma=PUBLISHED_GAMMA)["size"][0])
+                source: float(studied.frontier_exponents(of, basis=basis, gamma=PUBLISHED_GAMMA)["size"][0])
                 for source, of in published.items()
             }
             | {"posterior": intervals.summary(exponents[basis]["size"])}
@@ -177,7 +163,7 @@ def decades_beyond(runs, study=None):
 
     It is the largest of either end: above the runs (positive) or below (negative), 0 within.
     """
-    study = study or SyntheticStudy()
+    study = study or studied.SyntheticStudy()
     sizes = {"nonembedding": runs["parameters_nonembedding"], "total": runs["parameters"]}
     decades = {}
     for basis, budgets in zip(BASES, study.budgets, strict=True):
@@ -211,7 +197,6 @@ def _against(values, held):
 
 
 def _chart(by_law, names, measured):
-    """Draw the exponents of the laws that predict about as well, and those that were measured."""
     rows = {
         f"{name} law, {words}".capitalize(): by_law[name][basis] for name in names for basis, words in COUNTED.items()
     }
@@ -230,7 +215,6 @@ def _chart(by_law, names, measured):
 
 
 def _exponents_table(study, measured):
-    """Return the table of exponents by law and noise, measured ones and those of published constants."""
     rows = [
         [
             name,
@@ -259,7 +243,6 @@ def _exponents_table(study, measured):
 
 
 def _sizes_table(entry):
-    """Return the table of estimates of the relation between all parameters and those outside the embeddings."""
     columns = {"gamma": ("γ", "{:,.0f}"), "delta": ("δ", "{:.3f}"), "aspect_ratio": ("width over depth", "{:.1f}")}
     rows = [
         {"estimator": "posterior"}
@@ -288,12 +271,6 @@ def sections(findings, published):
         "exponents": _exponents_table(study, measured),
         "sizes": _sizes_table(study["configurations"]),
     }
-    return prose.sections(
-        __file__,
-        blocks,
-        study=study,
-        names=names,
-        checks={name: verdict_entry(findings.besides["rivals"][name]) for name in names},
-        times_outside=times_outside,
-        MAIN=MAIN,
-    )
+    checks = {name: verdict_entry(findings.besides["rivals"][name]) for name in names}
+    named = {"study": study, "names": names, "checks": checks, "times_outside": times_outside, "MAIN": MAIN}
+    return prose.sections(__file__, blocks, **named)

@@ -2,18 +2,8 @@
 
 import math
 
-from ....inference.estimands.strength import (
-    STRONG,
-    WEAK,
-    Facts,
-    grade_of_direction,
-    grades,
-    raises,
-    reasons,
-    strength,
-    times_outside,
-    width,
-)
+from ....inference.estimands import strength as grading
+from ....inference.estimands.strength import STRONG, WEAK, Facts, times_outside, width
 from ....inference.estimands.study_exponents import KAPLAN_EXPONENT
 from ....inference.words import MIDDLE, digits, month, position
 from ... import optimum
@@ -23,12 +13,7 @@ from ...laws import DEFAULT
 
 LEVEL, JUST = 0.95, 0.05  # of intervals, and of a tail: an interval of 90% misses what lies in it
 TEMPLATE = "answers.md.jinja"
-WORDS = {
-    "digits": digits,
-    "position": position,
-    "times_outside": times_outside,
-    "KAPLAN_EXPONENT": KAPLAN_EXPONENT,
-}
+WORDS = {"digits": digits, "position": position, "times_outside": times_outside, "KAPLAN_EXPONENT": KAPLAN_EXPONENT}
 
 
 def answers(document):
@@ -69,10 +54,10 @@ def answer(texts, facts, rests_on, diagnostics, *, page, slug=""):
         "slug": slug,
         "facts": {name: None if isinstance(x, float) and math.isinf(x) else x for name, x in facts._asdict().items()},
         "rests_on": rests_on,
-        "grades": grades(facts),
-        "strength": strength(facts),
-        "because": "; ".join(reasons(facts)) or "nothing",
-        "raises": "; ".join(raises(facts)),
+        "grades": grading.grades(facts),
+        "strength": grading.strength(facts),
+        "because": "; ".join(grading.reasons(facts)) or "nothing",
+        "raises": "; ".join(grading.raises(facts)),
         "data": sorted({diagnostics[name]["data"] for name in rests_on}),
     }
 
@@ -163,7 +148,7 @@ def _since(document):
         "rival": entry["rival"],
         "faster": ends,
         "analyses": len(faster),
-        "sure": grade_of_direction(ends["least"]) != WEAK,
+        "sure": grading.grade_of_direction(ends["least"]) != WEAK,
         "moment": month(entry["break_year"]),
         "factor": entry["periods"]["all"]["model"]["factor"],
     }
@@ -177,9 +162,7 @@ def _time_horizons(document):
     medians = [of["doubling_months"][MIDDLE] for of in rivals.values()]
     alone, best = trends["estimates alone"]["doubling_months"], entry["best_at_release"]["published"]
     facts = make_facts(
-        entry["verdict"],
-        width=width(q),
-        sensitivity=ratio([q[MIDDLE], *medians, alone[MIDDLE], best[MIDDLE]]),
+        entry["verdict"], width=width(q), sensitivity=ratio([q[MIDDLE], *medians, alone[MIDDLE], best[MIDDLE]])
     )
     never = [of["dates_reached"]["a month of work"]["p_not_until"] for of in rivals.values()]
     named = {
@@ -248,7 +231,7 @@ def _arithmetic(document):
         "rivals": shares,
         "lengths": {name: of["0.5"] for name, of in entry["lengths"]["typical"].items() if name in ("abacus", *shares)},
         "least": min(further),
-        "sure": grade_of_direction(min(further)) == STRONG,
+        "sure": grading.grade_of_direction(min(further)) == STRONG,
         "trained": entry["train_digits"],
         "longest": entry["longest"],
     }

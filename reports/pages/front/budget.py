@@ -70,6 +70,5 @@ def _quantiles(draws):
 
 
 def _excess(fit, compute):
-    """Return the median share of the loss that the rule of thumb loses at a budget."""
     size = np.sqrt(compute / (6 * RULE))
     return round(float(loss_off_optimum(fit, float(compute), [size]).median()), 6)

@@ -29,19 +29,17 @@ def claims(document, published):
         ours, quantity = _at(document, claim["path"], claim.get("scale", 1.0)), claim["quantity"]
         for row in _rows(published, quantity) if ours else ():
             estimate = {name: finite(getattr(row, name)) for name in ("estimate", "low", "high")}
-            entries.append(
-                {
-                    "claim": claim["claim"],
-                    "of": claim.get("of") or _estimand(claim["path"]),
-                    "source": row.source,
-                    "note": row.note if isinstance(row.note, str) else "",
-                    "page": claim["page"],
-                    "published": estimate,
-                    "ours": ours,
-                    "p_at_least": _p_at_least(document, quantity, row.source),
-                    "verdict": verdict(estimate, ours),
-                }
-            )
+            entries.append({
+                "claim": claim["claim"],
+                "of": claim.get("of") or _estimand(claim["path"]),
+                "source": row.source,
+                "note": row.note if isinstance(row.note, str) else "",
+                "page": claim["page"],
+                "published": estimate,
+                "ours": ours,
+                "p_at_least": _p_at_least(document, quantity, row.source),
+                "verdict": verdict(estimate, ours),
+            })  # fmt: skip
     return entries
 
 

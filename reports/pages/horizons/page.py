@@ -71,7 +71,6 @@ def numbers(fitted):
 
 
 def _trends(study, entry):
-    """Return the latest doubling time and the dates reached by trend, and whether each predicts as well as the line."""
     trends = {}
     for name, of in study["fits"].items():
         score = study["compared"].get(name, {})
@@ -85,7 +84,6 @@ def _trends(study, entry):
 
 
 def _chart(findings, entry):
-    """Draw the horizon of each model by date, with the trend."""
     longest = durations({end: x and HOUR * x for end, x in entry["hours"][entry["longest"]]["0.5"].items()})
     return pictured(
         plot_horizons,
@@ -97,14 +95,9 @@ def _chart(findings, entry):
 
 
 def _table_of_models(entry):
-    """Return the table of hours of the models with published ones."""
     hours = entry["published_hours"]
     rows = [
-        {
-            "model": model,
-            "half of runs": digits(entry["hours"][model]["0.5"]),
-            "published, half": f"{hours[model]:.1f}",
-        }
+        {"model": model, "half of runs": digits(entry["hours"][model]["0.5"]), "published, half": f"{hours[model]:.1f}"}
         for model in entry["hours"]
         if model in hours
     ]
@@ -113,7 +106,6 @@ def _table_of_models(entry):
 
 
 def _table_of_trends(entry):
-    """Return the table of doubling times and dates by trend, and those of models that were best at release."""
     rows = []
     for name, of in entry["trends"].items():
         reached = of["dates_reached"]

@@ -52,7 +52,10 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
     steps += page.STEPS
     with Stages(steps, progress, fresh=fresh, page="own") as stage:
         stage("leave-one-out", lambda: {name: fitted.loo() for name, fitted in fits.items()}, of=fits)
-        comparison = _compared(fits)
+        try:
+            comparison = compare(fits)
+        except InputError as error:  # why they cannot be compared
+            comparison = str(error)
         best, rivals = best_and_rivals(fits, comparison)
         behind = stage("backdrop", partial(_behind, fits[best].law), of=fits) if backdrop else None
         entries = stage("tests and figures", partial(_entries, page, fits, **options), of=fits)
@@ -73,7 +76,6 @@ def report_fits(out, fits, *, backdrop, compute, published, progress, fresh, sec
 
 
 def _entries(page, fits, **options):
-    """Return entries of results.json: each law, and the decisions that a page is on."""
     laws = {name: fit_entry(fitted) | page.make_entry(fitted) for name, fitted in fits.items()}
     return {"laws": laws} | page.decide(fits, laws, **options)
 
@@ -95,7 +97,6 @@ def _front(custom, figures):
 
 
 def _tables_of(fits):
-    """Name the tables of fits with their numbers of rows: my_runs.csv, 30 runs."""
     named = {
         f"{printable(fitted.record['data']['source'])}, {plural(len(fitted.rows), KINDS[fitted.law.kind].dimension)}"
         for fitted in fits.values()
@@ -115,7 +116,6 @@ def _page_of(fits):
 
 
 def _check(laws, backdrop, compute):
-    """Refuse a backdrop of groups, and a budget of laws without budgets."""
     kinds = sorted({law.kind for law in laws})
     if compute is not None and not {*kinds} <= {*PAGES}:
         raise InputError(f"compute: a report on {' and '.join(kinds)} has no budget; leave it out (--compute)")
@@ -125,14 +125,6 @@ def _check(laws, backdrop, compute):
             f"backdrop: the built-in table of {grouped[0].kind} has no column {grouped[0].grouped_by!r} to compare "
             "with its groups; leave it out"
         )
-
-
-def _compared(fits):
-    """Compare fits, or return why they cannot be compared."""
-    try:
-        return compare(fits)
-    except InputError as error:
-        return str(error)
 
 
 def _behind(law):

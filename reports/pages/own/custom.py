@@ -71,17 +71,14 @@ class Custom:
 
     def sections(self, template, blocks, **named):
         """Return the sections of a page: those of a template of this folder with its blocks, the laws, the checks."""
-        blocks |= {"laws": self._laws(), "compared": self._compared()}
+        blocks |= {"laws": self._laws(), "compared": None}
+        if not isinstance(self.comparison, str):
+            code = f"{opened(*self.fits)}bs.plot_compare(bs.compare(fits))"
+            blocks["compared"] = pictured(plot_compare, self.comparison, code=code)
         named |= {"custom": self, "entry": self.entry, "rows": self.fit.rows}
         return prose.sections(__file__, blocks, template=template, escaped=True, **named)
 
-    def _compared(self):
-        if isinstance(self.comparison, str):
-            return None
-        return pictured(plot_compare, self.comparison, code=f"{opened(*self.fits)}bs.plot_compare(bs.compare(fits))")
-
     def _laws(self):
-        """Return a table of laws: elpd by leave-one-out, constants where a law has them, and the check of the law."""
         rows = []
         for name, entry in self.document["laws"].items():
             elpd = [f"{x:.1f}" for x in (entry["elpd_loo"], entry["elpd_se"]) if x is not None]  # one unit has no error

@@ -79,7 +79,6 @@ def decide(fits, laws, compute=None):
 
 
 def _allocated(custom):
-    """Return the entries of the best sizes of the best fit, of each group the largest run first, then the next."""
     return [at for at in custom.document["allocation"] if at["law"] == custom.best]
 
 
@@ -121,7 +120,6 @@ def _cut_along(fit):
 
 
 def _rollout_entry(result):
-    """Return the entry of results.json of `predicted_runs`."""
     if isinstance(result, str):
         return {"refused": result}
     (cutoff,), (row,) = result[0].index, result[0].to_dict("records")
@@ -132,7 +130,6 @@ def _rollout_entry(result):
 
 
 def _next_model(custom, at):
-    """Answer how big the next model should be, of a group where `at` has one, or which loss it has."""
     if "parameters" not in at:
         texts = write_texts("losses", {"at": at, "beyond": beyond(at), "law": called(custom.best)})
         return custom.answer(texts, {"width": width(at["loss"]), "decades": at["extrapolation"]})
@@ -145,7 +142,6 @@ def _next_model(custom, at):
 
 
 def _trust(custom):
-    """Answer whether the law predicts runs larger than those that it was fitted to."""
     entry = custom.document["rollout"]
     rejects = "No" if custom.entry["verdict"]["verdict"] == FITS else "A"
     named = entry | {"fit": f"{rejects} test rejects the law on its rows", "law": called(custom.best)}
@@ -165,7 +161,6 @@ def _trust(custom):
 
 
 def _grid(custom):
-    """Tabulate the recommended optimum by budget; None of groups, whose budgets differ."""
     fits, fit = custom.fits, custom.fit
     if fit.law.grouped_by is not None or _cut_along(fit)[0] != COMPUTE:
         return None
@@ -189,7 +184,6 @@ def sections(custom):
 
 
 def _frontier(custom):
-    """Draw what is best at each budget up to that of the next run, with the backdrop."""
     if custom.fit.law.grouped_by is not None:
         return None
     first, last = (float(f"{x:.3g}") for x in (compute_range(custom.fit)[0], _allocated(custom)[1]["compute"]))
@@ -201,7 +195,6 @@ def _frontier(custom):
 
 
 def _parameters_table(custom):
-    """Return the table of constants, with their priors where they are sampled."""
     priors = custom.fit.law.described_priors()
     by_group, rows = custom.entry.get("groups", {}).get("quantities", {}), []
     for name, q in custom.entry["parameters"].items():
@@ -222,7 +215,6 @@ def _estimators_table(estimates):
 
 
 def _show_groups(custom):
-    """Return the figure of the groups of the best fit, and the tables of their quantities."""
     groups, robust, blocks = custom.entry["groups"], custom.entry["robust"], []
     if "exponent" in groups:
         drawn = custom.draw(plot_groups) if len(groups["rows"]) <= MOST_DRAWN else None

@@ -51,7 +51,6 @@ def first_screen(custom, stage):
 
 
 def _card(custom, one, answers):
-    """Return the card of an answer, with the medians of fits that predict about as well."""
     laws = [custom.document["laws"][name]["answers"] for name in (custom.best, *custom.rivals)]
     medians = [law[one.label][MIDDLE] for law in laws[1:] if one.label in law]
     chances = [law[of.label] for of in answers if of.form is probability for law in laws if of.label in law]

@@ -99,11 +99,6 @@ def times(rate):
     return dict(zip(PROBABILITIES, quantiles, strict=True)) | {"p_progress": float((values > 0).mean())}
 
 
-def times_by_label(fit):
-    """Return doubling times at the optimum by benchmark or architecture."""
-    return {label: times(rate) for label, rate in rate_at_optimum.growth_rates(fit).items()}
-
-
 def gain_entry(rate):
     """Return the entry of draws of the rate at the evaluations' own sizes."""
     return {"doubling_months": rate_quantiles(rate), "p_progress": float((np.ravel(rate) > 0).mean())}

@@ -1,6 +1,8 @@
 """The page on algorithmic progress: the doubling time, the 20 specifications, variants and published estimates."""
 
+import tomllib
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -23,58 +25,9 @@ from ...results import rejected_by
 from .entries import document, frame, rule_gains
 from .specifications import every_specification
 
-REMARKS = {
-    1: "one intercept",
-    2: "one intercept, data only",
-    3: "one intercept, parameters only",
-    4: "one intercept, years by benchmark in N",
-    5: "one intercept, years by benchmark in D",
-    6: "one intercept, years by benchmark",
-    7: "main one of the paper",
-    8: "progress in data only",
-    9: "progress in parameters only",
-    10: "years by benchmark",
-    11: "years and exponents by benchmark",
-    12: "one year slope for both terms",
-    13: "exponents by architecture",
-    14: "progress through exponents only",
-    15: "progress through exponents too",
-    16: "no progress",
-    17: "no progress, exponents by architecture",
-    18: "compute only",
-    19: "with vocabulary",
-    20: "diminishing returns of epochs",
-}
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 EFFECTS_WORDS = {EFFECTS: "with random effects by paper", INDEPENDENT: "without random effects by paper"}
-VARIANTS = {
-    "main": "specification 7",
-    "student_t": "Student-t residuals",
-    "log_loss": "residuals of log loss",
-    "pooling": "benchmarks' spread estimated",
-    "paper_effects": "paper effects",
-    "scatter": "scatter by benchmark",
-    "paper_effects_scatter": "paper effects, scatter by benchmark",
-    "irreducible": "irreducible loss by benchmark",
-    "transformer_exp": "transformer factor exp(γ)",
-    "transformer_sigmoid": "transformer factor σ(γ)",
-    "non_transformers": "non-transformers only",
-    "tokens_seen_imputed": "tokens seen, unknown epochs 1",
-    "tokens_seen": "tokens seen, unknown epochs dropped",
-    "diminishing_imputed": "diminishing returns, unknown epochs 1",
-    "diminishing": "diminishing returns, unknown epochs dropped",
-    "repeated_imputed": "repeated data, unknown epochs 1",
-    "repeated": "repeated data, unknown epochs dropped",
-    "vocabulary": "vocabulary (specification 19)",
-}
-PAIRS = [
-    (start, end)
-    for start, ends in {
-        "RNN (2012)": ("LSTM (2016)", "Transformer (2018)", "GPT-2 (2019)", "GPT-3 (2021)", "Gopher (2021)"),
-        "LSTM (2016)": ("Transformer (2018)", "GPT-2 (2019)", "GPT-3 (2021)", "Gopher (2021)"),
-        "Transformer (2018)": ("GPT-2 (2019)", "GPT-3 (2021)", "Gopher (2021)"),
-    }.items()
-    for end in ends
-]
+PAIRS = [(start, end) for start, ends in WORDS["pairs"].items() for end in ends]
 RULE_BUDGETS = (1e19, 1e20, 1e21, 1.5e21, 1e22, 1e23, 1e24, 2.5e24, 1e25)
 STUDIES = ("progress_future", "progress_sensitivity", "progress_variants", "progress_pace", STUDY)
 FITS, QUANTITIES, NUMBERS, RULES = (f"progress: {name}" for name in ("fits", "quantities", "numbers", "rules"))
@@ -107,14 +60,12 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 
 
 def _fits(table, *, seed, sampler, **settings):
-    """Fit the main specification under each noise; that with paper effects is the fit that a user makes."""
     alone = new_fitter(table, sampler=sampler).fit(law=Progress(MAIN), seed=seed, **settings)
     effects = fit_law(Progress(MAIN, **NOISES[EFFECTS]), table, seed=seed, sampler=sampler, check=False, **settings)
     return {INDEPENDENT: alone, EFFECTS: effects}
 
 
 def _quantities(fit, table):
-    """Return shares of progress and of scaling, and the doubling times of the paper's estimator."""
     return {
         "attribution": contributions.attribution(fit, load("attribution_systems"), PAIRS),
         "paper": {
@@ -125,7 +76,6 @@ def _quantities(fit, table):
 
 
 def _published(published):
-    """Return published doubling times by what they are of: low end, estimate and high end, or the estimate alone."""
     rows = published[(published["source"] == HO) & published["quantity"].str.startswith(DOUBLING)]
     return {
         row.quantity.removeprefix(DOUBLING): [row.low, row.estimate, row.high]
@@ -136,7 +86,6 @@ def _published(published):
 
 
 def _written(numbers):
-    """Write a published estimate with its interval, a dash for none."""
     if numbers is None:
         return tables.MISSING
     low, estimate, high = (f"{x:g}" for x in np.broadcast_to(numbers, 3))
@@ -144,7 +93,6 @@ def _written(numbers):
 
 
 def _chart(findings, of_ho):
-    """Draw the quoted doubling time, the ends of those that predict as well, the mixture, and those published."""
     gain = findings.document["compute_equivalent_gain"]
     quoted = gain["quoted"]
     rivals = {f"Specification {k}, as good": rival["doubling_months"] for k, rival in quoted["rivals"].items()}
@@ -168,7 +116,6 @@ def _chart(findings, of_ho):
 
 
 def _table_of_places(findings, of_ho):
-    """Return the table of doubling times by estimand, the quoted one first."""
     gain, pooled = (findings.document[key] for key in ("compute_equivalent_gain", "pooled_doubling_months"))
     quoted, far = gain["quoted"], _variants(findings)["main"]["doubling_months"]
     rows = [
@@ -191,13 +138,12 @@ def _table_of_places(findings, of_ho):
 
 
 def _table_of_specifications(findings):
-    """Return the table of all specifications: how well they predict, their doubling times, and tests by noise."""
     progress, effects, rows = findings.document["progress"], findings.document["paper_effects"], []
     for k, score in findings.besides["comparison"].iterrows():
         entry, times = progress[str(k)], effects[str(k)].get("doubling_months")
         far = next(iter(entry["doubling_months"].values())) if times else None
         rows.append((
-            f"{k} {REMARKS[k]}", f"{score['elpd_diff']:.1f} ({score['dse_by_paper']:.1f})",
+            f"{k} {WORDS['remarks'][str(k)]}", f"{score['elpd_diff']:.1f} ({score['dse_by_paper']:.1f})",
             f"{score['by_paper_stacking']:.2f}",
             words.months(times) if times else tables.MISSING, words.months(far) if far else tables.MISSING,
             " / ".join("rejected" if rejected_by(entry["misfit"][noise]) else "fits" for noise in NOISES),
@@ -214,17 +160,15 @@ def _table_of_specifications(findings):
 
 
 def _variants(findings):
-    """Return entries of variants of the main specification by name, that specification first."""
     main = {"doubling_months": next(iter(findings.document["progress"][str(MAIN)]["doubling_months"].values()))}
     return {"main": main} | {name: of for name, of in findings.document["variants"].items() if name != "main"}
 
 
 def _table_of_variants(findings, of_ho):
-    """Return the table of variants of the main specification, with published ones."""
     of = {"paper_effects": "autocorrelation", "main": "closed_form"}
     rows = [
         (
-            VARIANTS.get(name, name),
+            WORDS["variants"].get(name, name),
             words.months(entry["doubling_months"]),
             _written(of_ho.get(of.get(name, name))),
             f"{entry['papers_diff']:+.1f} ± {entry['papers_dse']:.1f}" if entry.get("papers_dse") else tables.MISSING,
@@ -255,12 +199,11 @@ def sections(findings, published):
         "specifications": _table_of_specifications(findings),
         "variants": _table_of_variants(findings, of_ho),
     }
+    named = {"findings": findings, "document": document, "comparison": comparison, "rejected_by": rejected_by}
+    named |= {"optimum": rate_at_optimum, "MAIN": MAIN, "NOISES": NOISES, "STUDY": STUDY}
     return prose.sections(
         __file__,
         blocks,
-        findings=findings,
-        document=document,
-        comparison=comparison,
         main=document["progress"][str(MAIN)],
         still=comparison.loc[list(NO_PROGRESS)].sort_values("elpd_diff").iloc[-1],
         close=int((-comparison["elpd_diff"] <= 2 * comparison["dse_by_paper"]).sum()),
@@ -269,9 +212,5 @@ def sections(findings, published):
         futures=max(futures.values()) - max(futures[str(k)] for k in NO_PROGRESS),
         likely=max(changes, key=changes.get),
         ends=document["paper_estimator"],
-        rejected_by=rejected_by,
-        optimum=rate_at_optimum,
-        MAIN=MAIN,
-        NOISES=NOISES,
-        STUDY=STUDY,
+        **named,
     )

@@ -42,9 +42,7 @@ def every_specification(table, main, *, seed=1, sampler=None, **settings):
     -------
     result : dict
         ``document`` has entries of results.json by key. ``comparison`` is the table of `compare` with its ``sentence``.
-        ``times`` are doubling times at the optimum by specification and label, ``pooled`` the same by weighting.
-        ``by_noise`` and ``resampled`` are of the mixture at the evaluations, ``records`` those of the fits. ``fall``
-        is of the main specification, by the name of the fit.
+        ``records`` are those of the fits. ``fall`` is of the main specification, by the name of the fit.
     fits : dict of str to Fit
         By the names of their posteriors.
     """
@@ -101,10 +99,6 @@ def every_specification(table, main, *, seed=1, sampler=None, **settings):
     result = {
         "document": document,
         "comparison": {"sentence": comparison.attrs.get("sentence", ""), "rows": intervals.entries(comparison)},
-        "times": {str(k): entries.times_by_label(fit) for k, fit in alone.items() if k not in NO_PROGRESS},
-        "pooled": {name: entries.times(rate) for name, rate in pooled.items()},
-        "by_noise": {name: entries.times(rate) for name, rate in by_noise.items()},
-        "resampled": entries.times(resampled),
         "fall": {name_of_fit(MAIN, noise): fall(fit) for noise, fit in main.items()},
         "records": results.records(named),
     }

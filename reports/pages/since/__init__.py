@@ -1,1 +1,0 @@
-"""The page on progress since 2023, from scores of models on benchmarks."""

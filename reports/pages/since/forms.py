@@ -1,5 +1,8 @@
 """Forms of the trend of capability at fixed compute, compared by a long study, and their gains by period."""
 
+import tomllib
+from pathlib import Path
+
 from ....inference import intervals
 from ....inference.comparison.differences import is_apart
 from ....inference.scores.compute import summary
@@ -12,26 +15,9 @@ QUANTITIES = ("factor", "gain", "halving")
 LEVELS = ("q2.5", "q5", "q50", "q95", "q97.5")
 # Names of the fits of the page on progress, by what is independent.
 SHARED = {unit: name_of_progress(MAIN, noise) for unit, noise in (("rows", INDEPENDENT), ("papers", EFFECTS))}
-OF_SCORES = {
-    PLAIN: "neither",
-    "versions": "versions within models",
-    "ceilings": "ceilings of benchmarks",
-    "ceilings, versions": "ceilings of benchmarks and versions within models",
-}
 DEFAULT, FAMILIES, WITHOUT_REASONING = "default", "families", "no reasoning models"
-FORMS = {
-    "linear": "constant gain",
-    "break": "break in May 2024",
-    "sampled_break": "break at a sampled date",
-    "acceleration": "steady acceleration",
-    "random_walk": "random walk by half-year",
-}
-VARIANTS = {
-    DEFAULT: "",
-    FAMILIES: ", with random effects of families",
-    WITHOUT_REASONING: ", without reasoning models",
-    "break": "break in May 2024, ",
-}
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+OF_SCORES, FORMS, VARIANTS = (WORDS[name] for name in ("of_scores", "forms", "variants"))
 
 
 def periods(fitted):

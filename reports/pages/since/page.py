@@ -4,9 +4,12 @@ import math
 from functools import partial
 
 import numpy as np
+import pandas as pd
 
 from ....datasets import load
 from ....inference import fit, intervals
+from ....inference.points.item_response import fit_item_response
+from ....inference.points.two_stages import fit_two_stages
 from ....inference.progress.rate_at_rows import fall
 from ....inference.scores.capabilities import pit_by_benchmark
 from ....inference.scores.compute import progress_at_fixed_compute
@@ -19,22 +22,8 @@ from ...html import prose
 from ...html.illustrations import pictured
 from ...laws import MAIN
 from ...laws import SPECIFICATIONS_STUDY as STUDY
-from . import tables
-from .forms import (
-    BREAK,
-    DEFAULT,
-    LINEAR,
-    OF_SCORES,
-    PLAIN,
-    SHARED,
-    WITHOUT_REASONING,
-    best_form,
-    name_of_fit,
-    periods,
-    probabilities,
-    with_fits,
-)
-from .least_squares import least_squares
+from . import forms, tables
+from .forms import BREAK, DEFAULT, LINEAR, OF_SCORES, PLAIN, SHARED, WITHOUT_REASONING, name_of_fit
 
 LAWS = {LINEAR: Scores(pace="linear"), BREAK: Scores(pace="break")}
 FITS, EARLIER, NUMBERS, CONSTANT = "since: fits", "since: 2012 to 2023", "since: numbers", "since_constant"
@@ -73,7 +62,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
         posteriors=others | {name_of_fit(BREAK): broken},
         records=constant.pop("records"),
     )
-    form = best_form(scores := findings.study("since_scores"))
+    form = forms.best_form(scores := findings.study("since_scores"))
     findings.records |= {} if form == PLAIN else scores["records"]
     entry = stage(NUMBERS, lambda: _entry(findings, table, constant, broken, form), of={BREAK: broken})
     bridge = stage(EARLIER, lambda: earlier_progress(shared, findings.study(STUDY)["fall"]), of=shared)
@@ -97,8 +86,44 @@ def gain_entries(pace, fitted):
         some = np.linspace(0, len(gain) - 1, min(PAIRS, len(gain))).astype(int)
         pairs[period] = {"slope": slope[some].tolist(), "gain": gain[some].tolist()}
     slopes = {pace: intervals.summary(slope)}
-    entries = {"periods": periods(fitted), "slope_a_decade": slopes, "pairs": pairs, "laws": {pace: _law(fitted)}}
+    entries = {"periods": forms.periods(fitted), "slope_a_decade": slopes, "pairs": pairs, "laws": {pace: _law(fitted)}}
     return entries | ({"least_squares": least_squares(fitted)} if pace == LINEAR else {})
+
+
+def least_squares(fitted):
+    """Compute slope per decade, yearly gain and yearly factor by two stages and by one regression.
+
+    The published capabilities are scaled to those of a fit of the law of scores.
+    """
+    scores, models = load("rosetta_scores"), load("rosetta_models")
+    capability = fit_item_response(scores, benchmark="Winogrande")["capability"]
+    undistilled = models[models["distilled"] == 0]
+    stages = fit_two_stages(capability, undistilled, forms.WORDS["families"])
+    with_compute = undistilled.dropna(subset=["training_compute_flop"])
+    with_compute = with_compute[with_compute["model"].isin(capability.index)]
+    columns = np.log(with_compute["training_compute_flop"]), with_compute["year"], np.ones(len(with_compute))
+    of_both = capability[with_compute["model"]].to_numpy()
+    slope, gain, _ = map(float, np.linalg.lstsq(np.column_stack(columns), of_both, rcond=None)[0])
+    unit = _unit(capability, models, fitted)
+    return {
+        "unit": unit,
+        "two stages": {
+            "slope": unit * DECADE * stages["slope"],
+            "gain": unit * stages["yearly_gain"],
+            "factor": stages["factor"],
+        },
+        "one regression": {"slope": unit * DECADE * slope, "gain": unit * gain, "factor": float(np.exp(gain / slope))},
+        "models": {"two stages": stages.rows, "one regression": len(with_compute)},
+    }
+
+
+def _unit(capability, models, fitted):
+    named = models.set_index("model")["model_name"].reindex(capability.index)
+    estimates = capability.groupby(named).mean()
+    posterior = fitted["posterior"]["capability"].mean(("chain", "draw"))
+    ours = pd.Series(posterior.values, posterior["model"].values)
+    both = estimates.index.intersection(ours.index)
+    return float(ours[both].std() / estimates[both].std())
 
 
 def _entry(findings, table, constant, broken, form):
@@ -107,15 +132,15 @@ def _entry(findings, table, constant, broken, form):
     numbers, laws = plain if form == PLAIN else scores["numbers"], {}
     for name, of in ((PLAIN, plain), (form, numbers)):
         laws |= {name_of_fit(pace, name): law for pace, law in of["laws"].items()}
-    by_period, changes, forms = numbers["periods"], findings.study("since_changes"), findings.study("since_forms")
-    answers = {DEFAULT: with_fits(forms["answers"][DEFAULT], plain["periods"])}
-    of_scores = {PLAIN: with_fits(scores["answers"][PLAIN], plain["periods"])}
+    by_period, changes, of_forms = numbers["periods"], findings.study("since_changes"), findings.study("since_forms")
+    answers = {DEFAULT: forms.with_fits(of_forms["answers"][DEFAULT], plain["periods"])}
+    of_scores = {PLAIN: forms.with_fits(scores["answers"][PLAIN], plain["periods"])}
     entry = numbers | {
         "quoted": form,
         "fits": {pace: name_of_fit(pace, form) for pace in LAWS},
         "laws": laws,
         "rests": changes,
-        "forms": forms | {"answers": forms["answers"] | answers},
+        "forms": of_forms | {"answers": of_forms["answers"] | answers},
         "scores": {key: scores[key] for key in ("left_out", "trends", WITHOUT_REASONING, "later")}
         | {"answers": scores["answers"] | of_scores},
     }
@@ -137,7 +162,7 @@ def _entry(findings, table, constant, broken, form):
             for name in ("before", "after")
         },
         "rival": None if form == PLAIN else of_scores[PLAIN][BREAK]["gains"],
-        "p_faster": probabilities(entry),
+        "p_faster": forms.probabilities(entry),
         "later_models": findings.study("since_later_models"),
         "frontier": findings.study("since_frontier"),
         "calibration": findings.study("since_coverage"),
@@ -157,7 +182,6 @@ def _law(fitted):
 
 
 def _chart(entry):
-    """Draw the gain before and since the break, of the quoted form, of its rival, and under a constant gain."""
     year, gains, rows = month(entry["break_year"]), entry["gains"], {}
     answers, form = entry["scores"]["answers"], entry["quoted"].replace(", ", " and ")
     for name in dict.fromkeys((entry["quoted"], PLAIN)):
@@ -188,14 +212,6 @@ def sections(findings, published):
         "faster": tables.faster(entry),
         "compared": tables.compared(entry, published),
     }
-    return prose.sections(
-        __file__,
-        blocks,
-        entry=entry,
-        words=OF_SCORES[entry["quoted"]],
-        dates=entry["forms"]["answers"][DEFAULT]["sampled_break"]["break_date"],
-        findings=findings,
-        month=month,
-        LINEAR=LINEAR,
-        BREAK=BREAK,
-    )
+    dates = entry["forms"]["answers"][DEFAULT]["sampled_break"]["break_date"]
+    named = {"entry": entry, "words": OF_SCORES[entry["quoted"]], "dates": dates, "findings": findings}
+    return prose.sections(__file__, blocks, month=month, LINEAR=LINEAR, BREAK=BREAK, **named)

@@ -1,1 +1,0 @@
-"""The page on small language models trained for this package."""

@@ -18,14 +18,9 @@ from ...html import prose, tables
 from ...html.illustrations import pictured
 from ...results import fit_entry
 
-STUDIES = ("small_models_coverage", "small_models_changed", "small_models_omega")
+STUDIES = ("small_models_coverage", "small_models_changed")
 STAGES = ("small models: fits", "small models: frontiers", "small models: numbers")
-SCHEMES = {
-    "scheme-1": "one rate",
-    "scheme-2": "best rates",
-    "scheme-3": "cosine",
-    "scheme-4": "six budgets",
-}
+SCHEMES = {"scheme-1": "one rate", "scheme-2": "best rates", "scheme-3": "cosine", "scheme-4": "six budgets"}
 MAIN = "scheme-4"
 ONE_RATE, BEST_RATE = "scheme-1", "scheme-2"  # alike but for the learning rates of all sizes except the largest
 # Changes of a study of the coupled law.
@@ -33,6 +28,7 @@ COUPLED, REPORTED, NO_EFFECTS = "coupled", "as reported", "Chinchilla's terms, n
 THINNED = 4
 TARGET_ACCEPT = 0.98
 ELSEWHERE = "small_lm_rates, "  # begins the names of changes that are runs on another language
+YES = {True: "yes", False: "no"}
 LEVEL = 0.9  # of the intervals whose coverage is counted
 
 
@@ -93,7 +89,6 @@ def shortfalls(tables):
 
 
 def _exponents(fits, tables, seed):
-    """Return entries of the exponents of each scheme, by what is counted: of its frontier, and of its law."""
     entries = {}
     for scheme, table in tables.items():
         draws, posterior = fits[scheme].draws, fits[scheme]["posterior"].to_dataset()
@@ -142,10 +137,6 @@ def _entry(findings, fits, tables, exponents, truth):
             "p_E_above_entropy": float((excess > 0).mean()),
             "exponent": exponents[scheme],
         }
-    entry["omega"] = {
-        label: {name: x for name, x in of.items() if name != "draws"}
-        for label, of in findings.study("small_models_omega").items()
-    }
     entry["calibration"] = findings.study("small_models_coverage")
     return entry
 
@@ -206,10 +197,9 @@ def _predicted(slopes, observed):
 
 
 def _chart(truth):
-    """Draw the fitted floor of each scheme of training under both laws, and the known one."""
     rows, holding = {}, sum(of["holds"] for of in truth.values())
     for scheme, words in SCHEMES.items():
-        name, of = f"{_spelt(scheme).capitalize()} ({words})", truth[scheme]
+        name, of = f"{scheme.replace('-', ' ').capitalize()} ({words})", truth[scheme]
         rows |= {f"{name}, Chinchilla": of["fitted"], f"{name}, coupled": of[COUPLED]["fitted"]}
     return pictured(
         plot_intervals,
@@ -225,23 +215,20 @@ def _chart(truth):
 
 
 def _floor_table(entry):
-    """Return the table of the fitted floor by scheme of training, under both laws."""
     rows = []
     for scheme, words in SCHEMES.items():
         of = entry["truth"][scheme]
         coupled, of_law = of[COUPLED], entry["schemes"][scheme]["law"]["verdict"]
         size = of_law["size"]
-        rows.append(
-            {
-                "scheme of training": f"{_spelt(scheme)}: {words}",
-                "Chinchilla's law": tables.interval(of["fitted"], "{:.2f}"),
-                "contains it": _yes(of["holds"]),
-                "law misses": f"{size:.1%}" if size and of_law["verdict"] != "fits" else "not rejected",
-                "coupled law": tables.interval(coupled["fitted"], "{:.2f}"),
-                "coupled contains it": _yes(coupled["holds"]),
-                "elpd gained": f"{coupled['elpd_diff']:+.1f} ± {coupled['dse']:.1f}",
-            }
-        )
+        rows.append({
+            "scheme of training": f"{scheme.replace('-', ' ')}: {words}",
+            "Chinchilla's law": tables.interval(of["fitted"], "{:.2f}"),
+            "contains it": YES[of["holds"]],
+            "law misses": f"{size:.1%}" if size and of_law["verdict"] != "fits" else "not rejected",
+            "coupled law": tables.interval(coupled["fitted"], "{:.2f}"),
+            "coupled contains it": YES[coupled["holds"]],
+            "elpd gained": f"{coupled['elpd_diff']:+.1f} ± {coupled['dse']:.1f}",
+        })  # fmt: skip
     note = (
         f"E in nats per token: median and 95% interval. The known floor is {entry['truth'][MAIN]['known']:.3f}. Law "
         "misses: the mean misfit of Chinchilla's law, as a share of the loss, where its tests reject it. Elpd gained: "
@@ -251,14 +238,6 @@ def _floor_table(entry):
     return tables.html(rows, note=note, title="The fitted floor by scheme of training", fits=fits)
 
 
-def _yes(holds):
-    return "yes" if holds else "no"
-
-
-def _spelt(scheme):
-    return scheme.replace("-", " ")
-
-
 def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
     entry = findings.document["small_lm"]
@@ -266,13 +245,7 @@ def sections(findings, published):
     calibration = entry["calibration"]
     covers = calibration["quantities"]["E"]
     error = (LEVEL * (1 - LEVEL) / calibration["simulations"]) ** 0.5
-    return prose.sections(
-        __file__,
-        {"chart": _chart(entry["truth"]), "floors": _floor_table(entry)},
-        findings=findings,
-        runs=load("small_lm_runs"),
-        of_other=of_other,
-        calibration=calibration,
-        covers=covers,
-        as_often=abs(covers["coverage_90"] - LEVEL) <= 2 * error,
-    )
+    blocks = {"chart": _chart(entry["truth"]), "floors": _floor_table(entry)}
+    named = {"findings": findings, "runs": load("small_lm_runs"), "of_other": of_other, "calibration": calibration}
+    as_often = abs(covers["coverage_90"] - LEVEL) <= 2 * error
+    return prose.sections(__file__, blocks, covers=covers, as_often=as_often, **named)

@@ -62,11 +62,11 @@ def test_scores_without_noise_give_their_capabilities_up_to_the_penalty():
 
 def test_the_derivatives_are_right():
     rng = np.random.default_rng(2)
-    places = _Places(np.repeat(np.arange(4), 3), np.tile(np.arange(3), 4), 1)
-    score, theta = rng.random(12), rng.normal(1, 0.3, places.count)
+    places = _Places(np.repeat(np.arange(4), 3), np.tile(np.arange(3), 4), 1, rng.random(12))
+    theta = rng.normal(1, 0.3, places.count)
     for row in range(13):
         error = check_grad(
-            lambda at, row=row: places.residuals(at, score)[row], lambda at, row=row: places.jacobian(at)[row], theta
+            lambda at, row=row: places.residuals(at)[row], lambda at, row=row: places.jacobian(at)[row], theta
         )
         assert error < 1e-6
 

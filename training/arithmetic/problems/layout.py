@@ -151,7 +151,6 @@ def _inserted(keys, present, rate):
 
 
 def _chances(rate):
-    """Return the probabilities of at least 1, 2 and 3 paddings in one place."""
     chances = [rate]
     for place in range(1, RUN):
         chances.append(chances[-1] * rate / 10**place)

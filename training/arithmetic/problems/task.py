@@ -179,16 +179,13 @@ class Task:
         return batch.scored
 
     def _digits(self, first, second):
-        """Count the digits of the longest number of a cell."""
         return max(first, second)
 
     def _cells(self):
-        """Return the cells of training, each with a variant."""
         firsts, seconds = self.longest
         return [(first, second, ANY) for first in range(1, firsts + 1) for second in range(1, seconds + 1)]
 
     def _variants(self, first, second, variants, keys, orders):
-        """Draw the variants that are still open."""
         return variants
 
     def _parts(self, first, second, variants, keys, bounds, hint_keys):
