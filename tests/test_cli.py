@@ -568,7 +568,7 @@ def test_a_table_that_cannot_be_used_is_refused(name, words, folder):
         (["--seed", "-1"], "seed"),
         (["--bogus"], "--bogus"),
         (["--data", "good.csv", "--measurement-error"], "loss_halfwidth"),
-        (["--data", "good.csv", "--option", "run_effects=true"], 'run_effects needs "run"'),
+        (["--data", "good.csv", "--option", "run_effects=true"], 'law needs "run"'),
         (["--option", "run_effects=some"], "must be true or false"),
         (["--option", "scatter=" + "[" * 5000], "choose one of by_size, one"),
         (["--data", "good.csv", "--perplexity"], "perplexity"),
