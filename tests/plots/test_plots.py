@@ -215,7 +215,8 @@ OF_NO_FIT = {"calibration", "compare", "design", "intervals", "learning", "rollo
 def test_a_figure_of_intervals_names_a_law_that_the_rows_reject(figures, fit_default, grouped_fit, trend_fit, runs):
     rejecting = {name for name, picture in figures.items() if "; the rows reject" in picture.title}
     assert fit_default.check()["verdict"] != "fits" != grouped_fit.check()["verdict"]
-    by_fit = {"ask", "horizons", "ranks", "capability", "since", "trend", "lengths", "curve"}  # as the check of their rows is
+    # Whether these are depends on the check of their rows.
+    by_fit = {"ask", "horizons", "ranks", "capability", "since", "trend", "lengths", "curve"}
     assert set(NAMES) - OF_NO_FIT - by_fit - {"residuals"} <= rejecting
     assert ("trend" in rejecting) == (trend_fit.check()["verdict"] != "fits") and not rejecting & OF_NO_FIT
     some = runs.iloc[::12]
