@@ -142,7 +142,7 @@ def test_other_observations_take_the_place_of_the_response(formula):
         ("y ~ E + A * n**-a", {"noise": "logit"}, "y", 0.5, "values between 0 and 1"),
         ("y ~ E + A * n**-a", {"noise": "binomial"}, "y", 1.0, "binomial noise is of successes / trials"),
         ("y / n ~ E + A * n**-a", {"noise": "binomial"}, "y", 0.5, "counts are whole numbers"),
-        ("y ~ E + A * n**-a", {"noise": "beta-binomial"}, "y", 1.0, "noise .* is unknown"),
+        ("y ~ E + A * n**-a", {"noise": "poisson"}, "y", 1.0, "noise .* is unknown"),
     ],
 )
 def test_a_cell_without_a_value_is_named_and_never_floored(formula, options, column, cell, words):
