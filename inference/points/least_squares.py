@@ -23,7 +23,8 @@ COARSE, FINE = ({"xtol": x, "ftol": x, "gtol": x, "max_nfev": n} for x, n in ((1
 def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SOLVED, seed: int = 1) -> PointEstimate:
     """Fit a formula by least squares of its residuals, on the scale of its noise.
 
-    That is the logarithm of a positive response, unless the formula has ``noise="additive"``. Starts are draws of the
+    That is the logarithm of a positive response, unless the formula has ``noise="additive"``. Standard errors of rows
+    are not used. Starts are draws of the
     prior, each with the best values of those constants in which the formula is linear. The priors have no other part in
     the estimates, and signs are free.
 
@@ -64,7 +65,7 @@ def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SO
     if law.counts:
         raise InputError(f"{law.observed} is a count; least squares need noise='additive'")
     rows = law.rows(table)
-    problem = Problem(law, rows)
+    problem = Residuals(law, rows)
     # Signs of constants inside functions are mostly those of the prior, but not always.
     points = sorted(problem.starts(seed), key=problem.squares)[:starts]
     points += sorted(problem.starts(seed, either_sign=True), key=problem.squares)[: starts // 2]
@@ -99,7 +100,7 @@ def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SO
     )
 
 
-class Problem:
+class Residuals:
     """Residuals of a formula on rows, of a vector of its constants, those by group one after the other."""
 
     def __init__(self, law, rows):
@@ -125,7 +126,7 @@ class Problem:
         return np.broadcast_to(mean, len(self.rows))
 
     def residuals(self, theta):
-        """Return residuals on the scale of the noise, of the standard errors where the table has them."""
+        """Return residuals on the scale of the noise."""
         with np.errstate(all="ignore"):
             residuals = self.design["row_y"] - self.law.on_scale(self.mean(theta))
         return np.nan_to_num(residuals, nan=HUGE, posinf=HUGE, neginf=-HUGE)

@@ -39,7 +39,7 @@ EXPONENTIAL = ("exp", *SATURATING)
 
 
 @dataclass(frozen=True)
-class Term:
+class Product:
     """A product of factors over divisors, with its sign."""
 
     sign: int
@@ -76,7 +76,7 @@ class Role:
         Of what is relative, a place or a rate: the expression that it is measured by; 1 of others.
     inverse : bool
         Whether it divides, so that it is large where the ratio is small; of an exponent, whether that is 1 over it.
-    terms : tuple of Term
+    terms : tuple of Product
         Of an amplitude or a level: what it is a factor of.
     """
 
@@ -84,7 +84,7 @@ class Role:
     kind: str
     beside: Node = ONE
     inverse: bool = False
-    terms: tuple[Term, ...] = ()
+    terms: tuple[Product, ...] = ()
 
 
 def multiply(factors: Collection[Node]) -> Node:
@@ -115,28 +115,31 @@ def _is(node: Node, name: str) -> bool:
     return isinstance(node, Name) and node.name == name
 
 
-def multiplied_out(node: Node, columns: Collection[str]) -> tuple[Term, ...]:
+def multiplied_out(node: Node, columns: Collection[str]) -> tuple[Product, ...]:
     """Return the terms of an expression, products of sums that have constants multiplied out."""
     if all(name.name in columns for name in names_in(node)):
-        return (Term(1, (node,)),)
+        return (Product(1, (node,)),)
     match node:
         case Negative():
-            return tuple(Term(-t.sign, t.factors, t.divisors) for t in multiplied_out(node.of, columns))
+            return tuple(Product(-t.sign, t.factors, t.divisors) for t in multiplied_out(node.of, columns))
         case BinaryOperation(operator="+" | "-"):
             sign = 1 if node.operator == "+" else -1
             right = multiplied_out(node.right, columns)
-            return (*multiplied_out(node.left, columns), *(Term(sign * t.sign, t.factors, t.divisors) for t in right))
+            return (
+                *multiplied_out(node.left, columns),
+                *(Product(sign * t.sign, t.factors, t.divisors) for t in right),
+            )
         case BinaryOperation(operator="/"):
             left = multiplied_out(node.left, columns)
-            return tuple(Term(t.sign, t.factors, (*t.divisors, node.right)) for t in left)
+            return tuple(Product(t.sign, t.factors, (*t.divisors, node.right)) for t in left)
         case BinaryOperation(operator="*"):
             pairs = [(a, b) for a in multiplied_out(node.left, columns) for b in multiplied_out(node.right, columns)]
             if len(pairs) <= MOST_TERMS:
-                return tuple(Term(a.sign * b.sign, a.factors + b.factors, a.divisors + b.divisors) for a, b in pairs)
-    return (Term(1, (node,)),)
+                return tuple(Product(a.sign * b.sign, a.factors + b.factors, a.divisors + b.divisors) for a, b in pairs)
+    return (Product(1, (node,)),)
 
 
-def linear_constants(terms: tuple[Term, ...], constants: Collection[str]) -> dict[str, tuple[Term, ...]]:
+def linear_constants(terms: tuple[Product, ...], constants: Collection[str]) -> dict[str, tuple[Product, ...]]:
     """Return the constants in which an expression is linear together, with the terms that they are factors of."""
     inside = {
         name.name
@@ -145,21 +148,21 @@ def linear_constants(terms: tuple[Term, ...], constants: Collection[str]) -> dic
         if not isinstance(node, Name) or node in term.divisors
         for name in names_in(node)
     }
-    found: dict[str, list[Term]] = {}
+    found: dict[str, list[Product]] = {}
     for term in terms:
         bare = [node.name for node in term.factors if isinstance(node, Name) and node.name in constants]
         usable = [name for name in bare if name not in inside and bare.count(name) == 1]
         for name in usable:
             found.setdefault(name, []).append(term)
     # Of two that share a term one carries its size: the one of more terms.
-    kept: dict[str, tuple[Term, ...]] = {}
+    kept: dict[str, tuple[Product, ...]] = {}
     for name in sorted(found, key=lambda name: -len(found[name])):
         if not any(term in others for others in kept.values() for term in found[name]):
             kept[name] = tuple(found[name])
     return {name: kept[name] for name in found if name in kept}
 
 
-def saturates(term: Term) -> bool:
+def saturates(term: Product) -> bool:
     """Return whether a term is bounded by its constant: something over 1 plus something, or a probability."""
     bounded = [node for node in term.factors if isinstance(node, Call) and node.function in SATURATING]
     sums = [node for node in term.divisors if isinstance(node, BinaryOperation) and node.operator == "+"]
