@@ -24,7 +24,7 @@ from bayescaling.datasets.formulas import parse_formula
 from bayescaling.inference.formulas.ask import Answering
 from bayescaling.inference.formulas.question import parse_question
 from bayescaling.models.formula.constants import FUNCTIONS
-from study import Study
+from study import register
 
 ROWS, NOISES, COUNT, WRONG_ROWS = (5, 8, 12, 30, 100), (0.01, 0.05), 20, 30
 AHEAD, FURTHER = 10, 2  # times the largest x: where a value is asked for, and where a value is whose x is asked for
@@ -232,6 +232,22 @@ def share_below(fit, question, truth):
     return float((answering.value(asked.asked[0], answering.given) < truth).mean())
 
 
+def _laws():
+    """Return the law of each form, suited to a table of it."""
+    laws = []
+    for name, form in FORMS.items():
+        table, _ = table_of(form, np.random.default_rng(1), 12, 0.01)
+        table.attrs["source"] = name
+        laws.append((law_of(form.formula).suited(table), table))
+    return laws
+
+
+@register(
+    "whether intervals of formulas hold the truth of simulated tables, and wrong forms are rejected",
+    _laws,
+    name="formulas_simulated",
+    seed=1,
+)
 def simulated(parts, *, seed, count=COUNT):
     """Fit every form to simulated tables of it, and wrong forms to half as many tables of others."""
 
@@ -293,6 +309,13 @@ EXCHANGED = {
 }
 
 
+@register(
+    "NIST's nonlinear regressions as formulas: least squares, and posteriors under wide priors",
+    _laws,
+    name="formulas_nist",
+    foreign=True,
+    seed=1,
+)
 def nist(parts, *, seed, tables):
     """Compare least squares and posteriors with NIST's certified values, problem by problem."""
     problems = json.loads((tables / "certified.json").read_text(encoding="utf-8"))
@@ -355,30 +378,3 @@ def _ordered(name, values, by=None):
                 rows = np.take_along_axis(np.stack([values[b] for b in same]), order, axis=0)
                 values = values | dict(zip(same, rows, strict=True))
     return values
-
-
-def _laws():
-    """Return the law of each form, suited to a table of it."""
-    laws = []
-    for name, form in FORMS.items():
-        table, _ = table_of(form, np.random.default_rng(1), 12, 0.01)
-        table.attrs["source"] = name
-        laws.append((law_of(form.formula).suited(table), table))
-    return laws
-
-
-STUDIES = {
-    "formulas_simulated": Study(
-        "whether intervals of formulas hold the truth of simulated tables, and wrong forms are rejected",
-        simulated,
-        _laws,
-        {"seed": 1},
-    ),
-    "formulas_nist": Study(
-        "NIST's nonlinear regressions as formulas: least squares, and posteriors under wide priors",
-        nist,
-        _laws,
-        {"seed": 1},
-        foreign=True,
-    ),
-}

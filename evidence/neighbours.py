@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from bayescaling.inference.checks.verdict import NEIGHBOURS
 from scipy import stats
-from study import Study
+from study import register
 
 FLOOR, POWER = "y ~ E + A * x**-a", "y ~ A * x**-a"
 NOISES = (0.01, 0.05)
@@ -109,7 +109,9 @@ def _share(cases, of):
     return {"share": count / tables, "tables": tables, "interval": [*stats.binomtest(count, tables).proportion_ci()]}
 
 
-def _made(parts, *, seed):
+@register("Formulas that the test of neighbouring residuals rejects: right ones, and wrong ones by rows", list, seed=1)
+def neighbours(parts, *, seed):
+    """Count the simulated tables of right and of wrong formulas that are rejected."""
     result = {}
     for kind, forms in ("right", RIGHT), ("wrong", WRONG):
         cases = {
@@ -126,13 +128,3 @@ def _made(parts, *, seed):
     result["alarms"] = {name: _share(of_right, name) for name in ("rejected", "by neighbours")}
     result["seen in 30 rows"] = {name: _share(of_largest, name) for name in ("rejected", "by neighbours")}
     return result
-
-
-STUDIES = {
-    "neighbours": Study(
-        what="Formulas that the test of neighbouring residuals rejects: right ones, and wrong ones by rows",
-        make=_made,
-        laws=list,
-        settings={"seed": 1},
-    )
-}
