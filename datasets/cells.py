@@ -21,6 +21,7 @@ MONTHS_OF_A_YEAR = 12
 ISO = re.compile(r"[0-9]{4}-?[0-9]{2}|[0-9]{4}$")  # the beginning of a date that needs no note
 # 03/05/2024, of which the day may be 3 or 5.
 IN_FIGURES = re.compile(r"(?<![0-9])([0-9]{1,2})([/. -])([0-9]{1,2})\2([0-9]{4})(?![0-9])")
+DECIMAL = re.compile(r"\s*([0-9]{4})(?:\.([0-9]+))?\s*")  # a year, and a part of it
 HALFWIDTH = "halfwidth_days"  # ends the name of a column
 
 
@@ -119,15 +120,20 @@ def as_days(cells, changes=None, header=None, *, optional=False):
 
     A blank is no fault where it is `optional`. A form of days other than 2019-02-14, in the column `header` of the
     file, is recorded in `changes`. In 03/05/2024 the day is where cells such as 25/05/2024 have it, or it is a fault.
+    Where one cell is a decimal year such as 2015.5, all are days, and 2015.0 is the first one of 2015.
 
     Examples
     --------
+    >>> as_days(pd.Series([2015.0, 2015.5]))[0].dt.strftime("%Y-%m-%d").tolist()
+    ['2015-01-01', '2015-07-02']
     >>> days, halfwidths, faults = as_days(pd.Series(["2016", "Oct 2018", "2019-01-09", "Mar 05, 2024"]))
     >>> days.dt.strftime("%Y-%m-%d").tolist(), halfwidths.tolist(), faults
     (['2016-07-02', '2018-10-16', '2019-01-09', '2024-03-05'], [183.0, 15.5, 0.0, 0.0], [])
     """
-    day_first = _find_day_first(cells)
+    day_first, texts = _find_day_first(cells), set(map(str, cells[~cells.map(blank).astype(bool)]))
     read = {cell: _read_date(cell, day_first) for cell in set(map(str, cells))}
+    if _are_decimal_years(texts):
+        read |= {cell: (_day_of(float(cell)), 0.0) for cell in texts}
     dates = cells.map(lambda cell: read[str(cell)], na_action="ignore" if optional else None)
     faults = [
         Fault(row, cells.name, f"found {quoted(cells[row])}, {problem}", _propose_date(str(cells[row])))
@@ -150,6 +156,20 @@ def _find_day_first(cells):
     matches = [match for cell in cells if (match := IN_FIGURES.search(str(cell).strip()))]
     firsts, seconds = (any(int(match[group]) > MONTHS_OF_A_YEAR for match in matches) for group in (1, 3))
     return None if firsts == seconds else firsts
+
+
+def _are_decimal_years(texts):
+    """Return whether texts are years with parts of them, which are not the months of 2024.01 to 2024.12."""
+    matches = [DECIMAL.fullmatch(text) for text in texts]
+    if not texts or not all(matches) or not all(FIRST_YEAR <= int(match[1]) <= LAST_YEAR for match in matches):
+        return False
+    parts = [match[2] for match in matches if (match[2] or "0").strip("0")]
+    return any(len(part) != len("01") or int(part) > MONTHS_OF_A_YEAR for part in parts)
+
+
+def _day_of(year):
+    """Return the day of a decimal year, as `fractional_years` has it."""
+    return pd.Timestamp(int(year), 1, 1) + pd.Timedelta(days=round(year % 1 * DAYS))
 
 
 def _propose_date(text):

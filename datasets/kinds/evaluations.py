@@ -73,7 +73,7 @@ EVALUATIONS = Kind(
     days=("publication_date",),
     flags=("transformer",),
     aliases={
-        "publication_date": "date published datepublished",
+        "publication_date": "date published datepublished year",
         "benchmark": "dataset testset evaluationset corpus",
         "parameters": f"{ALIASES['parameters']} numberofparams",
         "dataset_tokens": ALIASES["tokens"],

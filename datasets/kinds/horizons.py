@@ -126,7 +126,7 @@ HORIZONS = Kind(
         "minutes": "humanminutes humantime humantimeminutes tasklength tasklengthminutes hours humanhours time",
         "successes": "success successcount nsuccess nsuccesses passed solved scorebinarized",
         "runs": "nruns trials attempts numruns total",
-        "date": "releasedate modelreleasedate",
+        "date": "releasedate modelreleasedate year",
         "family": "modelfamily",
         "task_family": "taskfamily suite tasksuite",
         "time_source": "humansource timesource timing",

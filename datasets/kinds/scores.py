@@ -181,7 +181,7 @@ SCORES = Kind(
         "model": "modelname modelid llm system",
         "benchmark": "benchmarkname benchmarkid task taskname eval evalname evaluation",
         "score": "scores accuracy acc result scorepercent scorepct accuracypercent accuracypct performance",
-        "date": "releasedate modelreleasedate",
+        "date": "releasedate modelreleasedate year",
         "training_compute_flop": "trainingcompute trainingflop trainingflops trainflop trainflops traincompute",
         "compute_confidence": "trainingcomputeconfidence",
         "family": "modelfamily",

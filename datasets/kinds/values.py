@@ -60,7 +60,7 @@ VALUES = Kind(
     text=("model",),
     days=("date",),
     aliases={
-        "date": "releasedate publicationdate modelreleasedate released day month",
+        "date": "releasedate publicationdate modelreleasedate released day month year",
         "value": "price rating elo arenascore y trainingcompute trainingcomputeflop trainingflop p50minutes",
         "model": "name modelname modelid llm system",
         "low": "lower cilow lowerbound cilower p50low",

@@ -703,3 +703,18 @@ def test_settings_of_the_training_are_proposed_as_no_loss():
     ]
     message = refused(pd.DataFrame(runs))
     assert "no column for loss; the columns are" in message and "for tokens there are" not in message
+
+
+def test_years_with_parts_of_them_are_days_and_months_after_a_point_are_asked_about():
+    days, halfwidths, faults = as_days(pd.Series(["2015.0", "2015.5", "2016.25"]))
+    assert days.dt.strftime("%Y-%m-%d").tolist() == ["2015-01-01", "2015-07-02", "2016-04-01"]
+    assert not faults and not halfwidths.any()
+    assert len(as_days(pd.Series(["2015.06", "2016.12"]))[2]) == 2
+    assert as_days(pd.Series([2015.0, 2016.0]))[1].tolist() == [183.0, 183.0]  # whole years
+
+
+def test_a_column_of_years_is_one_of_dates():
+    table = pd.DataFrame({"year": [2020.25, 2021.5, 2022.75], "price": [9.0, 5.0, 2.0]})
+    with pytest.warns(bs.TableNote, match=r'"year" is written as 2020\.25, read as 2020-04-01'):
+        read = bs.read(table, "values")
+    assert read["year"].tolist() == pytest.approx(table["year"].tolist(), abs=1 / 365)
