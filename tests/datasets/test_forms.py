@@ -715,6 +715,6 @@ def test_years_with_parts_of_them_are_days_and_months_after_a_point_are_asked_ab
 
 def test_a_column_of_years_is_one_of_dates():
     table = pd.DataFrame({"year": [2020.25, 2021.5, 2022.75], "price": [9.0, 5.0, 2.0]})
-    with pytest.warns(bs.TableNote, match=r'"year" is written as 2020\.25, read as 2020-04-01'):
+    with pytest.warns(bs.errors.TableNote, match=r'"year" is written as 2020\.25, read as 2020-04-01'):
         read = bs.read(table, "values")
     assert read["year"].tolist() == pytest.approx(table["year"].tolist(), abs=1 / 365)
