@@ -46,7 +46,7 @@ class Allocation(Printed, xr.Dataset):
         if held is None:
             return entries
         name = "parameters" if "parameters" in self else "loss"  # whose width grades an answer
-        return [entry | graded(held, entry[name], entry["extrapolation"]) for entry in entries]
+        return [entry | graded(held, entry[name], **_farthest(entry)) for entry in entries]
 
     def _answers(self):
         """Yield what each answer is to, a dict of numbers, and its draws."""
@@ -112,6 +112,14 @@ def times_largest(decades):
         return "within the runs"
     factor = times_outside(decades).removesuffix(" times")
     return factor if decades > 0 else f"below the runs by {factor}"
+
+
+def _farthest(entry):
+    """Return by how many decades an answer lies outside the runs, in compute or tokens per parameter, and of which."""
+    far, ratio = (entry.get(name) for name in BEYOND)
+    if None in (far, ratio) or not abs(ratio) > abs(far):
+        return {"decades": far}
+    return {"decades": ratio, "row": "run in tokens per parameter"}
 
 
 def _allocated(at, level=0.95):
