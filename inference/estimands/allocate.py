@@ -154,9 +154,11 @@ def allocate(
     spent = result.get("training_compute", at)
     result["extrapolation"] = decades_outside(spent, *compute_range(fit, **planned))
     result["outside"] = result["extrapolation"] != 0
+    if "training_compute" in result:
+        result["tokens_per_parameter_extrapolation"] = _ratio_outside(result, fit, **planned)
     if robust or error is not None:
         sizes = partial(nonembedding_sizes, draws, planned)
-        # What reaches a target, or serves a demand, is compared between requests: its drift is that of compute alone.
+        # What reaches a target, or serves a demand, is compared between requests: its drift is not that of its size.
         counted = largest_sizes(fit, **planned) if name == "compute" and demands is None else {}
         largest = {column: x for column, x in counted.items() if column in result}
         result = quoted(fit, result, error, demands, robust=robust, nonembedding=sizes, largest=largest)

@@ -60,12 +60,15 @@ def quoted(fit, result, error, demands, *, robust, nonembedding, largest):
 
     `result` is from the law alone, with ``extrapolation``, and `error` from `drift_errors`, or None. `nonembedding`
     gives N_x of N_T. `largest` has the largest size and the most tokens of the fitted runs, beyond which the drift
-    counts too. Sizes nearly as good move as N* does; what a budget leaves for tokens follows from N*.
+    counts too, as do tokens per parameter that no run has where a demand is served. Sizes nearly as good move as N*
+    does; what a budget leaves for tokens follows from N*.
     """
     law, by = result, "training_compute" if "target" in result.dims else "loss"
     decades = law["extrapolation"].where(np.isfinite(law["extrapolation"]), 0.0).clip(min=0)
     for name, size in largest.items():
         decades = np.maximum(decades, np.log10(law[name].median(DRAWS) / size).where(np.isfinite, 0.0))
+    if demands is not None and by == "loss":
+        decades = np.maximum(decades, abs(law["tokens_per_parameter_extrapolation"].median(DRAWS)))
     names = [name for name in ("parameters", by, *fit.law.settings) if name in law]
     drifting = {"loss": "loss", "parameters": "size"} if error is not None else {}
     drift = {name: error[of] * decades for name, of in drifting.items() if name in names}
@@ -73,7 +76,7 @@ def quoted(fit, result, error, demands, *, robust, nonembedding, largest):
     if "parameters" not in law:
         return result
     if demands is not None and by == "loss":
-        _within_budget(result)
+        _share_budget(result, law)
     with np.errstate(invalid="ignore"):  # infinite where no size reaches a target
         moved = (result["parameters"] / law["parameters"]).fillna(1.0)
         paid = (result[by] / law[by]).fillna(1.0) if by == "training_compute" else 1.0
@@ -92,12 +95,17 @@ def quoted(fit, result, error, demands, *, robust, nonembedding, largest):
     return result
 
 
-def _within_budget(result):
-    """Limit sizes to those that also serve a demand within the budget, and train on what it leaves."""
-    served = training_compute(1.0, 1.0) + inference_compute(1.0, result["demand"])
-    result["parameters"] = np.minimum(result["parameters"], result["compute"] / served)
-    left = result["compute"] - inference_compute(result["parameters"], result["demand"])
-    result["tokens"] = np.maximum(left / training_compute(result["parameters"], 1.0), 1.0)
+def _share_budget(result, law):
+    """Share a budget between training and serving at tokens per parameter that moved as the best size would alone.
+
+    Without a demand, a best size that is s times as large has s**-2 times the tokens per parameter r at the same budget
+    C. With one, 6 r N**2 + 2 N demand = C gives the size N, so that something is left for training.
+    """
+    ratio = law["tokens"] / law["parameters"] * (law["parameters"] / result["parameters"]) ** 2
+    trained, served = training_compute(1.0, ratio), inference_compute(1.0, result["demand"])
+    spent = served + np.sqrt(served**2 + 4 * trained * result["compute"])
+    result["parameters"] = 2 * result["compute"] / spent
+    result["tokens"] = ratio * result["parameters"]
 
 
 def _count_compute(result, law, demands):

@@ -141,6 +141,15 @@ def test_an_allocation_spends_its_budget_whatever_is_added(fit_default):
     ).all()
 
 
+def test_tokens_per_parameter_that_no_run_has_widen_what_serves_a_demand(fit_default):
+    at = fit_default.allocate(1e21, demand=[0.0, 1e13]).isel(compute=0)
+    alone = fit_default.allocate(1e21, demand=[0.0, 1e13], beyond="none").isel(compute=0)
+    spread, without = (np.log(x["tokens_per_parameter"]).std(("chain", "draw")).values for x in (at, alone))
+    assert float(at["tokens_per_parameter_extrapolation"].isel(demand=1).median()) > 0
+    assert spread[0] == pytest.approx(without[0]) and spread[1] > 1.5 * without[1]
+    assert float(at["tokens"].quantile(0.01)) > 1e9  # a demand leaves something for training
+
+
 def test_an_allocation_is_as_wide_as_its_robust_interval_and_the_drift_together(fit_default):
     inside, beyond = 1e21, 1e24
     law = fit_default.allocate([inside, beyond], beyond="none", robust=False)["parameters"]
