@@ -109,7 +109,8 @@ class SuitedToTable:
             changes["noise"] = law._usual_noise(table, y)
         if not law.errors:
             scatters = changes.get("noise", law.noise) in SCATTERS and isinstance(law.parsed.left, Name)
-            changes["errors"] = (scatters and find_errors(table.drop(columns=[*law.columns]), law.parsed.left.name)) or "none"
+            others = table.drop(columns=[*law.columns])
+            changes["errors"] = (scatters and find_errors(others, law.parsed.left.name)) or "none"
         law = replace(law, **changes)
         keys = dict.fromkeys(law.groups.values())
         levels = tuple((key, tuple(sorted({*law.group_labels(table, key)}))) for key in keys)
