@@ -1,4 +1,5 @@
 # make report     fit everything on the built-in tables and write report/index.html
+# make pages      make the report, and from it and its cells README and documentation
 # make evidence   make the long studies in evidence/ whose laws or tables have changed (hours; stopped, it goes on when it is run
 #                 again); TABLES= is the folder of the tables that do not come with the package
 # make test       check the style and the types, run the tests, build and try what is published; if there is a newer Python, run on it
@@ -34,11 +35,14 @@ WHICH := -m "not thorough"
 INFERENCE := tests/inference tests/test_contract.py tests/test_files.py
 INFERENCE += $(foreach name,arrays backend priors pymc_model,tests/models/test_$(name).py)
 
-.PHONY: report evidence test thorough quick docs faults style pytest dist next next-pytest
+.PHONY: report pages evidence test thorough quick docs faults style pytest dist next next-pytest
 .NOTPARALLEL:
 
 report: .venv/made
 	.venv/bin/bayescaling report --out $(OUT)
+
+pages: .venv/installed report
+	.venv/bin/python docs/headline.py $(OUT)/results.json --cells
 
 evidence: .venv/made
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python evidence/make.py $(if $(TABLES),--tables $(TABLES))

@@ -22,6 +22,7 @@ def fit(
             metavar="LAW",
             help="A law such as coupled, or a formula such as 'loss ~ E + A * n**-alpha'. By default what is usual for "
             "the table: coupled for runs with sizes and losses.",
+            autocompletion=options.complete_law,
         ),
     ] = None,
     data: options.AnyTable = None,

@@ -95,7 +95,9 @@ class Command(TyperCommand):
         for parameter in self.get_params(context):
             panel = "Arguments" if parameter.param_type_name == "argument" else None
             panel = panel or getattr(parameter, "rich_help_panel", None) or "Options"
-            panels.setdefault(panel, []).append(parameter.get_help_record(context))
+            name, text = parameter.get_help_record(context)
+            name = name.partition(" <")[0] if panel == "Arguments" else name  # its type is in its name
+            panels.setdefault(panel, []).append((name, text))
         for panel, records in panels.items():
             if records:
                 with formatter.section(panel):

@@ -19,8 +19,27 @@ _priced, _reading, _of_law, _of_sampler, _spread, of_tables = (
     for panel in ("Price", "Table", "Law", "Sampler", "Processes", "Of a table")
 )
 
-AnyTable = Annotated[str | None, Option("--data", help=f"A built-in table, or a file {FORMATS}")]
-LawName = Annotated[str, Argument(metavar="LAW", help="A law, such as chinchilla.")]
+
+def complete_law(begun: str) -> list[str]:
+    """Return the names of laws that begin with what was typed."""
+    from ..models.laws import names
+
+    return [name for name in names() if name.startswith(begun)]
+
+
+def complete_table(begun: str) -> list[str]:
+    """Return the names of built-in tables and of files that begin with what was typed."""
+    from ..datasets import catalogue
+
+    folder, _, start = begun.rpartition("/")
+    files = [f"{folder}/{path.name}" if folder else path.name for path in Path(folder or ".").glob(f"{start}*")]
+    return [*(name for name in catalogue()["name"] if name.startswith(begun)), *sorted(files)]
+
+
+AnyTable = Annotated[
+    str | None, Option("--data", help=f"A built-in table, or a file {FORMATS}", autocompletion=complete_table)
+]
+LawName = Annotated[str, Argument(metavar="LAW", help="A law, such as chinchilla.", autocompletion=complete_law)]
 Json = Annotated[bool, Option("--json", help="Print one JSON document and nothing else.")]
 Seed = Annotated[int, Option(help="Seed of the draws.")]
 Budgets = Annotated[
@@ -43,7 +62,8 @@ GpuHour = Annotated[
     float | None, _priced(help="Price of a GPU-hour in any currency, to print hours and money too.", metavar="MONEY")
 ]
 FlopPerSecond = Annotated[
-    float, _priced(help="Peak of one GPU; that of an H100 in bfloat16 by default.", metavar="FLOP")
+    float,
+    _priced(help="Peak of one GPU; 9.89e14 by default, an H100 in bfloat16.", metavar="FLOP", show_default=False),
 ]
 Utilisation = Annotated[float, _priced(help="Share of the peak that training reaches.", metavar="SHARE")]
 H100, USUAL = 9.89e14, 0.4  # defaults of both, which `inference/decisions/price.py` explains
@@ -135,7 +155,9 @@ class Fitting(Reading):
     ] = None
     sampler: Annotated[str | None, _of_sampler(help="nutpie, numpyro or pymc.")] = None
     draws: Annotated[int, _of_sampler(help="Draws of each chain after warm-up.")] = 1000
-    tune: Annotated[int | None, _of_sampler(help="Warm-up iterations of each chain: 1000, of horizons 400.")] = None
+    tune: Annotated[
+        int | None, _of_sampler(help="Warm-up iterations of each chain: of a fit 1000, of horizons 400.")
+    ] = None
     chains: Annotated[int, _of_sampler(help="Chains.")] = 4
     cores: Annotated[int | None, _of_sampler(help="Chains run at a time.")] = None
     target_accept: Annotated[

@@ -77,9 +77,15 @@ def nearest(columns, words, shown):
 
 
 def unknown(kind, value, choices):
-    """Return the message that refuses a value, with the closest choice first and then all choices."""
-    near = suggestion(value, choices) or ";"
-    return f"{kind} {quoted(value)} is unknown{near} choose one of {', '.join(map(str, choices))}"
+    """Return the message that refuses a value, with the closest choice first and then all choices.
+
+    Of choices that differ in a number at their end, the first and the last stand for all.
+    """
+    near, by_stem = suggestion(value, choices) or ";", {}
+    for choice in map(str, choices):
+        by_stem.setdefault(choice.rstrip("0123456789"), []).append(choice)
+    shown = [name for same in by_stem.values() for name in (same if len(same) < FEW else [f"{same[0]} to {same[-1]}"])]
+    return f"{kind} {quoted(value)} is unknown{near} choose one of {', '.join(shown)}"
 
 
 def suggestion(name, names, cutoff=0.6):
@@ -89,6 +95,7 @@ def suggestion(name, names, cutoff=0.6):
     return f"; did you mean {quoted(candidates[closest[0]])}?" if closest else ""
 
 
+FEW = 4  # choices that differ in a number alone are listed below it
 LEAST_P = 1e-16  # smaller p values are printed as less than this
 
 
@@ -127,9 +134,11 @@ def si(x, form="{:.3g}".format):
 
     Examples
     --------
-    >>> si(70e9), si(1.4e12), si(999.9e6)
-    ('70B', '1.4T', '1B')
+    >>> si(70e9), si(1.4e12), si(999.9e6), si(1.3e17)
+    ('70B', '1.4T', '1B', '1.3e17')
     """
+    if abs(x) >= 0.9995e15:
+        return f"{x:.3g}".replace("e+", "e")
     for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
         if abs(x) >= 0.9995 * size:
             return f"{form(x / size)}{letter}"

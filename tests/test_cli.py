@@ -779,3 +779,13 @@ def test_python_runs_the_package_as_the_command_does():
         [sys.executable, "-m", "bayescaling", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == bs.__version__
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("fit cou", "coupled"), ("fit coupled --data chinchilla_r", "chinchilla_runs")]
+)
+def test_the_shell_completes_laws_and_tables(typed, offered):
+    words = f"bayescaling {typed}"
+    asked = {"_BAYESCALING_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(typed.count(" ") + 1)}
+    done = subprocess.run([COMMAND], env=os.environ | asked, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [offered]

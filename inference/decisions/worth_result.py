@@ -122,16 +122,16 @@ def large_pair(entry, pair):
     """Write what decides better beyond the runs than a fit that is unsure: one large pair, or shared exponents."""
     better = [evidence("worth")["result"][truth][PLACE]["decision_right"] for truth in ("right", "wrong")]
     ways = ("largest pair", "fit, exponents shared", "fit")
-    pairs, shared, fit = (" and ".join(f"{of[way]:.0%}" for of in better) for way in ways)
+    pairs, shared, fit = ("{:.0f} to {:.0f}%".format(*sorted(100 * of[way] for of in better)) for way in ways)
     if pair is None:
         seen = "Train both at the largest size."
     else:
         one, other = pair["losses"]
         seen = f"At {flop(pair['compute'])} {entry['group']} has {one:.4g}, {entry['baseline']} {other:.4g}."
     return (
-        f"For {heading(entry)} the direction is open. At ten times their compute, the lower loss of two large runs was "
-        f"right in {pairs} of simulated ladders. A fit that shares exponents was right in {shared}, one that pools "
-        f"them in {fit}. {seen}"
+        f"For {heading(entry)} the direction is open. At ten times the compute of simulated ladders, the lower loss of "
+        f"two large runs was right in {pairs} of them, a fit that shares exponents in {shared}, one that pools them in "
+        f"{fit}. {seen}"
     )
 
 

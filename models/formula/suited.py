@@ -36,12 +36,12 @@ UNBOUNDED = ("elo", "rating", "return", "reward")  # in the name of a response w
 ERRORS = {
     "below": {*str.split("minus lo low lower min lb")},
     "above": {*str.split("plus hi high upper max ub")},
-    "around": {*str.split("se sem stderr standard error err errors sd std stdev dev deviation halfwidth ci pm")},
+    "around": {*str.split("se sem stderr standard error err errors sd std stdev deviation halfwidth ci pm")},
 }
 DISTANCES = {"minus", "plus", "err", "error", "errors"}  # two columns with such a word are no limits
-SPREADS, SEEDS = {"sd", "std", "stdev", "dev", "deviation"}, {"seeds", "repeats", "replicates"}
+SPREADS, SEEDS = {"sd", "std", "stdev", "deviation"}, {"seeds", "repeats", "replicates"}
 LEVELS = {"80": 1.282, "90": 1.645, "95": 1.96, "99": 2.576}  # limits of an interval, in standard errors
-NEUTRAL = {"ci", "interval", "limit", "bound", "confidence", "pct", "percent", "of", *LEVELS}
+NEUTRAL = {"ci", "interval", "limit", "bound", "confidence", "pct", "percent", "of", "dev", *LEVELS}
 MEAN = {"mean", "avg", "average", "median", "value"}
 CLOSE_NAME = 0.8  # to that of a column: a constant of such a name is one that was mistyped
 
@@ -109,7 +109,7 @@ class SuitedToTable:
             changes["noise"] = law._usual_noise(table, y)
         if not law.errors:
             scatters = changes.get("noise", law.noise) in SCATTERS and isinstance(law.parsed.left, Name)
-            changes["errors"] = (scatters and find_errors(table, law.parsed.left.name)) or "none"
+            changes["errors"] = (scatters and find_errors(table.drop(columns=[*law.columns]), law.parsed.left.name)) or "none"
         law = replace(law, **changes)
         keys = dict.fromkeys(law.groups.values())
         levels = tuple((key, tuple(sorted({*law.group_labels(table, key)}))) for key in keys)

@@ -101,7 +101,7 @@ class Lengths(MemberLaw):
     unit: ClassVar[str] = "run"
     apart = ("run",)
     observed: ClassVar[str] = "correct"
-    effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99,))
+    effort: ClassVar[Effort] = Effort(target_accept=0.95, careful=(0.99,), least_ess=400, longest=2)
     scale: ClassVar[str] = "correct"  # type: ignore[misc]
     drawn_as: ClassVar[type] = LengthsDraws
     columns: ClassVar[tuple] = ("run", "embedding", "train_digits", "length_a", "length_b", "correct", "total")

@@ -298,3 +298,9 @@ def test_counts_that_scatter_more_than_their_numbers_explain_are_told_and_their_
     assert replicated.std(axis=(0, 1)).mean() == pytest.approx(
         (wide.draws.relative_scatter() * wide.draws.mean().values).mean(), rel=0.3
     )
+
+
+def test_a_column_of_the_formula_is_no_error_of_its_response():
+    table = pd.DataFrame({"sd": np.geomspace(1, 100, 12), "loss": 2 + np.geomspace(1, 0.1, 12)})
+    assert Formula("loss ~ E + A * sd**-a").suited(table).errors == "none"
+    assert Formula("loss ~ E + A * n**-a").suited(table.assign(n=table["sd"])).errors == ("sd",)

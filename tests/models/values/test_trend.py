@@ -131,7 +131,7 @@ def test_unknown_options_are_refused(options):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::bayescaling.TableNote")  # decimal years are read as days
+@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")  # decimal years are read as days
 @pytest.mark.parametrize(("groups", "unit"), [(None, None), ("lab", None), (None, 2.0)])
 def test_known_quantities_are_recovered(groups, unit):
     law = bs.laws.Trend(groups=groups, value_unit=unit)

@@ -43,7 +43,7 @@ class Task:
         problem. They are consecutive ones of a pool, from a random place in each problem. With ``"cyclic"`` it is any
         place, and the first hint follows the last. With ``"plain"`` it is a place from which the pool does not run out.
     tested_hints : str
-        Where hints begin in a test: at the ``"first"`` of the pool, as in the public code of [Mc24], or at a
+        Where hints begin in a test: at the ``"first"`` of the pool, as in the public code of McLeish et al. (2024), or at a
         ``"random"`` one as in training.
     labels : int
         Size of the pool of hints, and of the labels of numbers to sort.
