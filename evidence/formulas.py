@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from bayescaling.datasets.formula_nodes import evaluate
 from bayescaling.datasets.formulas import parse_formula
-from bayescaling.inference.formulas.ask import Answering
+from bayescaling.inference.formulas.answering import Answering
 from bayescaling.inference.formulas.question import parse_question
 from bayescaling.models.formula.constants import FUNCTIONS
 from study import register
