@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from ...datasets.deferred import special
-from ...datasets.formula_nodes import (
-    Call,
-    Name,
-    Negative,
-    Number,
-    names_in,
-    parts_of,
-    spell,
-)
+from ...datasets.formula_nodes import ARITHMETIC, NEGATIVE, POWER, Call, Name, Number, names_in, spell
 from ...datasets.formulas import FormulaError
 from ...datasets.meaning.names import FALLING, RISING, is_called
 from ...datasets.wording import listed, quoted, suggestion
 from ...models.draws import DRAWS
 from ...models.formula.constants import FUNCTIONS
+from ...models.formula.roles import has
 from ...models.loss.search import least, root
 from ..estimands.beyond import ROUNDING, decades_outside, difference_of, drift_of
 from ..fitted import once
@@ -33,11 +26,27 @@ from .question import Question
 BELOW, ABOVE = 1e-3, 1e6  # how far beyond the rows a place is looked for, as factors of the least and the largest
 CELLS, SWEEPS, EXACT = 240, 30, 1e-6  # of a search for a place, and of one for the best over several columns
 STEEP = 1e3  # spreads of the response that a step over the whole range of a column costs beyond it
-OPERATIONS = FUNCTIONS | {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
-INVERSES = {
-    "exp": np.log, "log": np.exp, "log2": np.exp2, "log10": lambda x: 10.0**x, "log1p": np.expm1, "sqrt": np.square,
-    "expit": lambda x: np.log(x / (1 - x)),
+OPERATIONS = FUNCTIONS | ARITHMETIC
+# For each argument of a function: its value from that of the function and of the other argument.
+INVERSES: dict[str, tuple] = {
+    NEGATIVE: (np.negative,), "exp": (np.log,), "log": (np.exp,), "log2": (np.exp2,), "log10": (lambda y: 10.0**y,),
+    "log1p": (np.expm1,), "sqrt": (np.square,), "expit": (lambda y: np.log(y / (1 - y)),),
+    "+": (np.subtract, np.subtract), "-": (np.add, lambda y, left: left - y),
+    "*": (np.divide, np.divide), "/": (np.multiply, lambda y, left: left / y),
+    POWER: (lambda y, exponent: np.power(y, 1 / exponent), lambda y, base: np.log(y) / np.log(base)),
 }  # fmt: skip
+
+
+class Span(NamedTuple):
+    """The ends of a search for a column, of its logarithm where `log`."""
+
+    low: float
+    high: float
+    log: bool
+
+    def place(self, u: Any) -> Any:
+        """Return the values of the column at places of the search."""
+        return np.exp(u) if self.log else u
 
 
 class Answering:
@@ -96,11 +105,9 @@ class Answering:
                 return np.float64(node.value) if node.value == node.value else self._refuse(f"{node.text!r} is text")
             case Name():
                 return self._value_of(node, given)
-        parts = [np.asarray(self.value(part, given), float) for part in parts_of(node)]
+        parts = [np.asarray(self.value(part, given), float) for part in node.arguments]
         with np.errstate(all="ignore"):
-            if isinstance(node, Negative):
-                return -parts[0]
-            return OPERATIONS[node.function if isinstance(node, Call) else node.operator](*parts)
+            return OPERATIONS[node.function](*parts)
 
     def _value_of(self, node, given):
         name = node.name
@@ -108,10 +115,12 @@ class Answering:
             return self._constant(node, given)
         if name in given and not isinstance(given[name], str):
             return given[name]
-        if name in self.responses:
+        others = [other for other in self.responses if other != name and other not in given]
+        if name in self.responses and not others:
             return self._solve(self.law.parsed.left, name, self.response(given, node.levels), given)
-        if name in self.law.columns:
-            self._refuse(f"the value of {quoted(name)} is missing; write it after at: ... at {spell(name)} = 1e9")
+        if name in (*self.law.columns, *self.responses):
+            lacking = name if name in self.law.columns else others[0]
+            self._refuse(f"the value of {quoted(lacking)} is missing; write it after at: ... at {spell(lacking)} = 1e9")
         if name in self.posterior and self.posterior[name].ndim == 1:
             return self.posterior[name]
         known = (*self.law.roles, *self.law.columns, *self.responses)
@@ -190,32 +199,16 @@ class Answering:
 
     def _solve(self, node, name, target, given):
         """Return the value of a column at which an expression that has it once is a target."""
-        if isinstance(node, Name) and node.name == name:
-            return target
-        inside = [part for part in parts_of(node) if any(x.name == name for x in names_in(part))]
-        if len(inside) != 1:
-            self._refuse(f"{node} cannot be solved for {quoted(name)}; ask for {node}")
-        with np.errstate(all="ignore"):
-            return self._solve(inside[0], name, self._undo(node, inside[0], target, given), given)
-
-    def _undo(self, node, part, target, given):
-        match node:
-            case Negative():
-                return -target
-            case Call(function=function):
-                return INVERSES.get(function, lambda x: self._refuse(f"{node} cannot be solved; ask for it"))(target)
-        first = part is node.left
-        other = self.value(node.right if first else node.left, given)
-        match node.operator:
-            case "+":
-                return target - other
-            case "-":
-                return target + other if first else other - target
-            case "*":
-                return target / other
-            case "/":
-                return target * other if first else other / target
-        return np.power(target, 1 / other) if first else np.log(target) / np.log(other)
+        while not (isinstance(node, Name) and node.name == name):
+            parts = node.arguments if isinstance(node, Call) and node.function in INVERSES else ()
+            inside = [k for k, part in enumerate(parts) if has(part, (name,))]
+            if len(inside) != 1:
+                self._refuse(f"{node} cannot be solved for {quoted(name)}; ask for {node}")
+            (k,) = inside
+            others = [self.value(part, given) for j, part in enumerate(parts) if j != k]
+            with np.errstate(all="ignore"):
+                target, node = INVERSES[node.function][k](target, *others), parts[k]
+        return target
 
     # Places ----------------------------------------------------------------------------------------------------------
 
@@ -225,26 +218,26 @@ class Answering:
         With the drift it is the place that is nearest to that of the law alone, or the first where that has none.
         """
         name, (left, right) = self._column(question.asked[0]), question.sides
-        low, high, forth = self._range(name, beyond=True)
+        span = self._span(name, beyond=True)
         held = {name: given[name]} if name in given else {}
 
         def excess(u):
-            at = given | {name: forth(u)}
+            at = given | {name: span.place(u)}
             return self.whole(self.value(left, at) - self.value(right, at | held))
 
         searching, self.searching = self.searching, True
-        edges, found = np.linspace(low, high, CELLS + 1), np.full(self.count, -1)
+        edges, found = np.linspace(span.low, span.high, CELLS + 1), np.full(self.count, -1)
         near = CELLS if self.alone is self else self.alone.cells[id(question)].clip(0)
-        before = excess(np.full(self.count, low))
+        before = excess(self.whole(edges[0]))
         for k in range(CELLS):
-            after = excess(np.full(self.count, edges[k + 1]))
+            after = excess(self.whole(edges[k + 1]))
             closer = (found < 0) | (abs(k - near) <= abs(found - near))
             found = np.where((np.sign(before) * np.sign(after) <= 0) & closer, k, found)
             before = after
         there, self.cells[id(question)] = found >= 0, found
-        start, stop = (np.where(there, edges[found + k], low) for k in (0, 1))
+        start, stop = (np.where(there, edges[found + k], span.low) for k in (0, 1))
         sign = np.where(excess(start) > 0, 1.0, -1.0)
-        place = np.where(there, forth(root(lambda u: sign * excess(u), start, stop)), np.inf)
+        place = np.where(there, span.place(root(lambda u: sign * excess(u), start, stop)), np.inf)
         self.searching = searching
         for side, at in ((left, {}), (right, held)):
             self.value(side, given | {name: place} | at)
@@ -258,60 +251,57 @@ class Answering:
         names, sides, law = [self._column(node) for node in question.asked], question.sides, self.alone
         if sides and len(names) == 1:
             self._refuse("write best x at ..., or best x, y for an equation of both")
-        x = {name: self.table[name].to_numpy(float) for name in names}
-        is_sum = bool(sides) and getattr(sides[0], "operator", "") == "+"  # of shares, which lie within the rows
-        ranges = {name: self._range(name, beyond=bool(sides), linear=is_sum) for name in names}
+        is_sum = bool(sides) and getattr(sides[0], "function", "") == "+"  # of shares, which lie within the rows
+        spans = {name: self._span(name, beyond=bool(sides), linear=is_sum) for name in names}
         pairs = [*combinations(names, 2)] if sides else [(name, None) for name in names]
         sign = -1.0 if is_better_higher(self.law) else 1.0
 
-        def solved(at, last):
+        def solved(at, last=names[-1] if sides else None):
             return at | {last: law._solve(sides[0], last, law.whole(law.value(sides[1], at)), at)} if last else at
 
         def objective(at):
             y = sign * law.whole(law.response(at))
-            for name, (low, high, forth) in ranges.items():
-                if forth is not np.exp:  # so that a search ends at an end
+            for name, (low, high, log) in spans.items():
+                if log:
+                    y = np.where(at[name] > 0, y, np.inf)
+                else:  # so that a search ends at an end
                     far = np.maximum(low - at[name], 0) + np.maximum(at[name] - high, 0)
                     y = y + STEEP * self.reference["spread"] * far / (high - low)
-                else:
-                    y = np.where(at[name] > 0, y, np.inf)
             return np.where(np.isfinite(y), y, np.inf)
 
-        law.searching = True
-        centres = {
-            name: np.exp(np.log(of).mean()) if ranges[name][2] is np.exp else of.mean() for name, of in x.items()
-        }
-        at = solved(given | {name: self.whole(of) for name, of in centres.items()}, names[-1] if sides else None)
+        law.searching, at = True, dict(given)
+        for name, span in spans.items():
+            x = self.table[name].to_numpy(float)
+            at[name] = self.whole(np.exp(np.log(x).mean()) if span.log else x.mean())
+        at = solved(at)
         for _ in range(SWEEPS if len(pairs) > 1 else 1):
             before = at
             for name, last in pairs:
-                *limits_of, forth = ranges[name]
-                ends_of = [np.full(self.count, end) for end in limits_of]
-                best = least(
-                    lambda u, at=at, name=name, last=last, forth=forth: objective(solved(at | {name: forth(u)}, last)),
-                    *ends_of,
-                )
-                at = solved(at | {name: forth(best)}, last)
+
+                def along(u, at=at, name=name, last=last):
+                    return solved(at | {name: spans[name].place(u)}, last)
+
+                u = least(lambda u, along=along: objective(along(u)), *map(self.whole, spans[name][:2]))
+                at = along(u)
             if all(np.allclose(at[name], before[name], rtol=EXACT) for name in names):
                 break
         law.searching, ends_of = False, []
-        for name, (low, high, forth) in ranges.items():
-            u = np.log(at[name]) if forth is np.exp else at[name]
+        for name, (low, high, log) in spans.items():
+            u = np.log(at[name]) if log else at[name]
             ends_of.append(np.minimum(u - low, high - u) < (high - low) / CELLS)
         besides, moved = {"at_end": float(np.any(ends_of, axis=0).mean())}, at
-        if self.slopes is not None and ranges[names[0]][2] is np.exp:
-            drifted = {names[0]: at[names[0]] * np.exp(self.moves * self._decades(at))}
-            moved = solved(at | drifted, names[-1] if sides else None)
+        if self.slopes is not None and spans[names[0]].log:
+            moved = solved(at | {names[0]: at[names[0]] * np.exp(self.moves * self._decades(at))})
         rows = {f"best {spell(name)}": (self.whole(moved[name]), besides) for name in names}
         return rows | {f"{self.law.parsed.left} there": (self.whole(self.response(at)), {})}
 
-    def _range(self, name, *, beyond, linear=False):
-        """Return the ends of a search for a column, on its scale, and the way from it; within the rows or beyond."""
+    def _span(self, name, *, beyond, linear=False):
+        """Return the ends of a search for a column, within the rows or beyond."""
         x = self.table[name].to_numpy(float)
         if (x > 0).all() and not linear:
-            return *np.log([x.min() * BELOW, x.max() * ABOVE] if beyond else [x.min(), x.max()]), np.exp
-        span = (x.max() - x.min()) * (beyond and not linear)
-        return x.min() - span, x.max() + 10 * span, np.asarray
+            return Span(*np.log([x.min() * BELOW, x.max() * ABOVE] if beyond else [x.min(), x.max()]), True)
+        range_beyond = (x.max() - x.min()) * (beyond and not linear)
+        return Span(x.min() - range_beyond, x.max() + 10 * range_beyond, False)
 
     def _column(self, node):
         if node.name not in self.law.columns:

@@ -12,11 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets import KINDS
-from ...datasets.formula_nodes import (
-    BinaryOperation,
-    Name,
-    replace_names,
-)
+from ...datasets.formula_nodes import Call, Name, replace_names
 from ...datasets.formulas import FormulaError
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -116,7 +112,7 @@ class Answered:
     def is_difference(self):
         """Return whether it is asked how large or how likely a difference is."""
         (node, *_), kind = self.question.asked, self.question.kind
-        return kind in ("value", "probability") and isinstance(node, BinaryOperation) and node.operator == "-"
+        return kind in ("value", "probability") and isinstance(node, Call) and node.function == "-"
 
     @property
     def bounded(self):

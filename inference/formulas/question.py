@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...datasets.formula_nodes import BinaryOperation, Name, Node, Number
+from ...datasets.formula_nodes import Call, Name, Node, Number
 from ...datasets.formulas import Reader
 
 NO_NUMBER = float("nan")  # the value of the name of a group
@@ -79,7 +79,7 @@ class _QuestionReader(Reader):
         start = self.next.start
         if self.follows_word("best") and self.tokens[self.place + 1].kind == "name":
             self.take()
-            asked, kind = self._several(lambda: self._column("best")), "best"
+            asked, kind = self.several(lambda: self._column("best")), "best"
             on_budget = self.follows_word("for") and self.take()
             sides, given = self._equation() if on_budget else (), {}
         else:
@@ -93,7 +93,7 @@ class _QuestionReader(Reader):
                         for x, of in zip(parts, (given, later or given), strict=True)
                     ]
                 larger, smaller = parts if above else parts[::-1]
-                asked, kind, given = (BinaryOperation("-", larger, smaller),), "probability", {} if given else later
+                asked, kind, given = (Call("-", (larger, smaller)),), "probability", {} if given else later
             elif not given and self.follows_word("where"):
                 self._check_column(asked[0], "before 'where'", at)
                 self.take()
@@ -102,7 +102,7 @@ class _QuestionReader(Reader):
         return Question(self.text[start : self.next.start].strip(), tuple(asked), sides, kind, given)
 
     def _places(self):
-        return dict(self._several(self._given)) if self.follows_word("at") and self.take() else {}
+        return dict(self.several(self._given)) if self.follows_word("at") and self.take() else {}
 
     def _atom(self):
         """Read an atom; what stands in brackets may be a question."""
@@ -112,15 +112,8 @@ class _QuestionReader(Reader):
         question = self.question()
         if question.kind == "probability":
             self.refuse("a probability has no place in an expression; ask for it alone", opened)
-        self._close(opened, ")")
-        return question.asked[0] if question.kind == "value" and not question.given else question
-
-    def _several(self, read):
-        items = [read()]
-        while self.follows(","):
-            self.take()
-            items.append(read())
-        return items
+        inside = question.asked[0] if question.kind == "value" and not question.given else question
+        return self._closed(opened, inside, ")")
 
     def _equation(self):
         left = self.sum()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...datasets.deferred import special
-from ...datasets.formula_nodes import POWER, BinaryOperation, Call, Name, Node, evaluate, names_in
+from ...datasets.formula_nodes import POWER, Call, Name, Node, evaluate, names_in
 from ..arrays import exp, log, log1p, maximum, minimum, namespace, sigmoid
 from ..priors import POSITIVE, REAL, FreeParameter, Prior
 from .roles import Role, add, carriers_of, has, product_of, sum_of
@@ -299,7 +299,7 @@ class Placing:
         match node:
             case Name():
                 known[node.name] = size
-            case BinaryOperation(operator="+"):
+            case Call("+"):
                 terms = [term for _, term in sum_of(node)]
                 for place, term in enumerate(terms):
                     name, share = carriers_of(term, free, ())[0], 1.0
@@ -307,7 +307,7 @@ class Placing:
                         share = values[f"share_{name}"][..., None] if key else values[f"share_{name}"]
                     self._carry(term, size * share, key, values, known, reference)
                     size = size * (1 - share)
-            case BinaryOperation(operator="*" | "/"):
+            case Call("*" | "/"):
                 factors, divisors = product_of(node)
                 carrier = next(part for part in (*factors, *divisors) if carriers_of(part, free, ()))
                 for part in factors:
@@ -315,10 +315,10 @@ class Placing:
                 for part in divisors:
                     size = size if part is carrier else size * at(part)
                 self._carry(carrier, 1 / size if carrier in divisors else size, key, values, known, reference)
-            case BinaryOperation():
-                self._carry(node.left, exp(log(size) / at(node.right)), key, values, known, reference)
-            case Call():
-                parts = sum_of(node.arguments[0])
+            case Call("**", (base, exponent)):
+                self._carry(base, exp(log(size) / at(exponent)), key, values, known, reference)
+            case Call("exp", (inside,)):
+                parts = sum_of(inside)
                 carrier = next(x for _, x in parts if (isinstance(x, Name) and x.name in free) or len(parts) == 1)
                 rest = [at(part) * sign for sign, part in parts if part is not carrier]
                 self._carry(carrier, log(size) - sum(rest), key, values, known, reference)

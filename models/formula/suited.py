@@ -9,19 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...datasets.formula_nodes import (
-    NUMPY,
-    POWER,
-    BinaryOperation,
-    Call,
-    Name,
-    Negative,
-    Number,
-    evaluate,
-    names_in,
-    spell,
-    walk,
-)
+from ...datasets.formula_nodes import NEGATIVE, NUMPY, POWER, Call, Name, Number, evaluate, names_in, spell, walk
 from ...datasets.formulas import FormulaError
 from ...datasets.meaning.names import words
 from ...datasets.wording import listed, quoted, suggestion
@@ -51,8 +39,10 @@ EXACT = FUNCTIONS | NUMPY  # without floors, so that cells of which a function h
 
 def counts_of(left):
     """Return the columns of successes and trials of ``k / n``, None where the left side is another expression."""
-    sides = (left.left, left.right) if isinstance(left, BinaryOperation) and left.operator == "/" else ()
-    return tuple(side.name for side in sides) if sides and all(isinstance(side, Name) for side in sides) else None
+    match left:
+        case Call("/", (Name(successes, ()), Name(trials, ()))):
+            return successes, trials
+    return None
 
 
 def _pieces(name):
@@ -260,14 +250,12 @@ class SuitedToTable:
         """Yield parts of columns alone without a value everywhere: as tried, as written, and what each is of."""
         for node in walk(self.parsed.right):
             match node:
-                case Call(function=function, arguments=(of,)) if function.startswith("log") or function == "sqrt":
+                case Call("log" | "log2" | "log10" | "log1p" | "sqrt", (of,)) | Call("**", (of, Number())):
                     part = node
-                case BinaryOperation(operator="/", right=of):
-                    part = BinaryOperation("/", Number(1.0, "1"), of)
-                case BinaryOperation(operator=operator, left=of, right=Number()) if operator == POWER:
-                    part = node
-                case BinaryOperation(operator=operator, left=of) if operator == POWER:
-                    part = BinaryOperation(POWER, of, Number(-0.5 if _falls(node.right) else 0.5, "..."))
+                case Call("/", (_, of)):
+                    part = Call("/", (Number(1.0, "1"), of))
+                case Call("**", (of, exponent)):
+                    part = Call(POWER, (of, Number(-0.5 if _falls(exponent) else 0.5, "...")))
                 case _:
                     continue
             if names_in(of) and all(name.name in self.columns for name in names_in(of)):
@@ -369,6 +357,7 @@ def _wrong_counts(table, names):
 
 
 def _falls(exponent):
-    return isinstance(exponent, Negative) or (
-        isinstance(exponent, BinaryOperation) and exponent.operator in "*/" and _falls(exponent.left)
-    )
+    match exponent:
+        case Call("*" | "/", (first, _)):
+            return _falls(first)
+    return isinstance(exponent, Call) and exponent.function == NEGATIVE
