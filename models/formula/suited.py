@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,6 +42,11 @@ def counts_of(left):
         case Call("/", (Name(successes, ()), Name(trials, ()))):
             return successes, trials
     return None
+
+
+def place_of(table):
+    """Return how messages call a table."""
+    return table.attrs.get("source", "the table")
 
 
 def _pieces(name):
@@ -90,52 +94,44 @@ class SuitedToTable:
     def suited(self, table):
         """Return the law with what the table decides: columns, groups, noise and signs."""
         law = self._find_columns(table)
-        law._check_numbers(table, table.attrs.get("source", "the table"))
+        law._check_numbers(table)
         y = law.response(table)
-        changes: dict[str, Any] = {}
-        if law.positive is None:
-            changes["positive"] = bool((y > 0).all())
-        if not law.noise:
-            changes["noise"] = law._usual_noise(table, y)
-        if not law.errors:
-            scatters = changes.get("noise", law.noise) in SCATTERS and isinstance(law.parsed.left, Name)
-            changes["errors"] = (scatters and find_errors(table, law.parsed.left.name)) or "none"
-        law = replace(law, **changes)
+        noise = law.noise or law._usual_noise(table, y)
+        scatters = noise in SCATTERS and isinstance(law.parsed.left, Name)
         keys = dict.fromkeys(law.groups.values())
-        levels = tuple((key, tuple(sorted({*law.group_labels(table, key)}))) for key in keys)
-        law = replace(law, levels=levels)
-        if not law.signs:
-            law = replace(law, signs=law._signs_on(table))
-        if not law.tails:
-            many = len(table) >= len(law.prior_of) + LEAST_FREE and law.noise in SCATTERS
-            law = replace(law, tails="student_t" if many else "normal")
-        return law
+        law = replace(
+            law,
+            noise=noise,
+            positive=bool((y > 0).all()) if law.positive is None else law.positive,
+            errors=law.errors or (scatters and find_errors(table, law.parsed.left.name)) or "none",
+            levels=tuple((key, tuple(sorted({*law.group_labels(table, key)}))) for key in keys),
+        )
+        law = replace(law, signs=law.signs or law._signs_on(table))
+        many = len(table) >= len(law.prior_of) + LEAST_FREE and noise in SCATTERS
+        return replace(law, tails=law.tails or ("student_t" if many else "normal"))
 
     def _find_columns(self, table):
         if self.columns:
             return self
-        place = table.attrs.get("source", "the table")
         names = [str(name) for name in table.columns]
-        constants = [name for name in names_in(self.parsed.right) if name.name not in names]
-        groups = [column for name in constants for column in name.levels]
-        for name in (*(name.name for name in names_in(self.parsed.left)), *groups):
-            if name not in names:
-                raise FormulaError(
-                    f"{place}: formula {self.formula!r}: no column {quoted(name)}"
-                    f"{suggestion(name, names) or ';'} the columns are {listed(names)}"
-                )
-        right = dict.fromkeys(name.name for name in names_in(self.parsed.right))
+        left, right = self.parsed.left, dict.fromkeys(name.name for name in names_in(self.parsed.right))
         columns = tuple(name for name in right if name in names)
+        groups = [column for name, key in self.groups.items() if name not in names for column in key]
+        known = f"the columns are {listed(names)}"
+
+        def refuse(why):
+            raise FormulaError(f"{place_of(table)}: formula {self.formula!r}{why}")
+
+        for name in (*(name.name for name in names_in(left)), *groups):
+            if name not in names:
+                refuse(f": no column {quoted(name)}{suggestion(name, names) or ';'} {known}")
         for name in right:
             if name not in columns and len(name) > 2 and (near := suggestion(name, names, CLOSE_NAME)):
-                raise FormulaError(
-                    f"{place}: formula {self.formula!r}: no column {quoted(name)}{near} (of a constant choose another "
-                    "name)"
-                )
+                refuse(f": no column {quoted(name)}{near} (of a constant choose another name)")
         if not columns and not self.groups:
-            raise FormulaError(
-                f"{place}: formula {self.formula!r} has no column on the right of ~; the columns are {listed(names)}"
-            )
+            refuse(f" has no column on the right of ~; {known}")
+        if len(columns) == len(right):
+            refuse(f" has no constant: every name is a column; write one that is none, such as {left} ~ a * (...)")
         return replace(self, columns=columns)
 
     def _usual_noise(self, table, y):
@@ -147,7 +143,7 @@ class SuitedToTable:
     @property
     def error_columns(self):
         """Return the columns of errors, none where there are none."""
-        names = (self.errors,) if isinstance(self.errors, str) else tuple(self.errors)
+        names = (self.errors,) if isinstance(self.errors, str) else self.errors
         return tuple(name for name in names if name not in ("", "none"))
 
     def error_sizes(self, rows):
@@ -190,61 +186,49 @@ class SuitedToTable:
                 )
         return sentences
 
-    def _check_numbers(self, table, place):
+    def _check_numbers(self, table):
         """Refuse columns of text, and cells that are no finite number, where the formula takes numbers."""
-        numbers = {name.name for name in names_in(self.parsed.left)} | {*self.columns, *self.error_columns}
-        for name in numbers:
-            column = table[name]
+        left = (name.name for name in names_in(self.parsed.left))
+        for name in dict.fromkeys((*left, *self.columns, *self.error_columns)):
+            column, about = table[name], f"{place_of(table)}: column {quoted(name)}"
             if column.dtype.kind not in "fiub":
-                raise InputError(f"{place}: column {quoted(name)} holds text, and the formula takes its numbers")
+                raise InputError(f"{about} holds text, and the formula takes its numbers")
             bad = ~np.isfinite(column.to_numpy(float))
             if bad.any():
                 rows = [str(row + 1) for row in np.flatnonzero(bad)]
                 rows = ", ".join(rows[:SHOWN] + ["..."] * (len(rows) > SHOWN))
                 raise InputError(
-                    f"{place}: column {quoted(name)} is {column[bad].iloc[0]} in row {rows} below the header; leave "
-                    "such rows out with --drop-missing (read with drop_missing=True)"
+                    f"{about} is {column[bad].iloc[0]} in row {rows} below the header; leave such rows out with "
+                    "--drop-missing (read with drop_missing=True)"
                 )
 
-    def _check_values(self, table, place):
-        """Refuse rows where the response, or a part of the right side that is of columns alone, has no value."""
-        y, k_of_n = self.response(table), counts_of(self.parsed.left)
-        limits = {"relative": (y > 0, "positive values"), "logit": ((y > 0) & (y < 1), "values between 0 and 1")}
-        usable, what = limits.get(self.noise, (np.isfinite(y), "finite values"))
-        additive = 'set noise="additive" (--option noise=additive)'
-        fix = f"{additive} or leave the row out" if self.noise in limits else "correct the row or leave it out"
-        if "binomial" in self.noise and k_of_n is None:
-            raise InputError(
-                f'{place}: binomial noise is of successes / trials, not of {self.observed}; set noise="relative"'
-            )
-
-        def refuse_first(bad, told):
+    def _check_values(self, table):
+        """Refuse the first row of a fault."""
+        for bad, what, values, why in self._faults(table):
             if bad.any():
                 row = int(np.argmax(bad))
-                raise InputError(f"{place}: {told(row, f'in row {table.index[row] + 1}')}")
+                value = " / ".join(f"{x[row]:g}" for x in values)
+                raise InputError(f"{place_of(table)}: {what} is {value} in row {table.index[row] + 1}, {why}")
 
-        refuse_first(
-            ~(usable & np.isfinite(y)),
-            lambda row, where: f"{self.observed} is {y[row]:g} {where}, and {self.noise} noise needs {what}; {fix}",
-        )
+    def _faults(self, table):
+        """Yield what rows fail by, where the response, or a part of the right side of columns alone, has no value.
+
+        Each is whether a row does, (row,), what has the fault, its values, and the reason with its remedy.
+        """
+        y, names = self.response(table), counts_of(self.parsed.left)
+        limits = {"relative": (y > 0, "positive values"), "logit": ((y > 0) & (y < 1), "values between 0 and 1")}
+        usable, needs = limits.get(self.noise, (np.isfinite(y), "finite values"))
+        additive = 'set noise="additive" (--option noise=additive)'
+        fix = f"{additive} or leave the row out" if self.noise in limits else "correct the row or leave it out"
+        yield ~(usable & np.isfinite(y)), self.observed, (y,), f"and {self.noise} noise needs {needs}; {fix}"
         if "binomial" in self.noise:
-            k, n = (table[name].to_numpy(float) for name in k_of_n)
-            refuse_first(
-                _wrong_counts(table, k_of_n),
-                lambda row, where: (
-                    f"{k_of_n[0]} / {k_of_n[1]} is {k[row]:g} / {n[row]:g} {where}, and counts are whole "
-                    'numbers, successes at most the trials; correct it, or set noise="additive"'
-                ),
-            )
+            counts = "counts are whole numbers, successes at most the trials"
+            values = [table[name].to_numpy(float) for name in names]
+            wrong = _wrong_counts(table, names)
+            yield wrong, " / ".join(names), values, f'and {counts}; correct it, or set noise="additive"'
         for part, written, of in self._parts_with_domain():
-            x = self._evaluate_on(of, table)
-            refuse_first(
-                ~np.isfinite(self._evaluate_on(part, table, functions=EXACT)),
-                lambda row, where, x=x, written=written, of=of: (
-                    f"{of} is {x[row]:g} {where}, where the formula has "
-                    f"{written}; leave the row out, or write the formula without it"
-                ),
-            )
+            bad, x = ~np.isfinite(self._evaluate_on(part, table, functions=EXACT)), self._evaluate_on(of, table)
+            yield bad, of, (x,), f"where the formula has {written}; leave the row out, or write the formula without it"
 
     def _parts_with_domain(self):
         """Yield parts of columns alone without a value everywhere: as tried, as written, and what each is of."""
@@ -308,25 +292,25 @@ class SuitedToTable:
         """Return values of constants inside functions and powers that suit the columns, for a look at signs."""
         usual = {name: 0.3 if role.kind == "exponent" else 1.0 for name, role in self.roles.items()}
         for name, role in self.roles.items():
-            if role.kind == "relative":
-                x = np.median(np.abs(self._evaluate_on(role.beside, table, usual)))
+            if role.kind in ("relative", "place"):
+                x = self._evaluate_on(role.beside, table, usual)
+                x = np.median(x if role.kind == "place" else np.abs(x))
                 usual[name] = 1 / x if role.inverse else x
-            if role.kind == "place":
-                usual[name] = np.median(self._evaluate_on(role.beside, table, usual))
         return usual
 
     def rows(self, table):
         """Return the rows, refusing a table that cannot inform the formula."""
-        place = table.attrs.get("source", "the table")
+        place, count = place_of(table), len(self.roles)
         for name in self.needed:
             if name not in table:
-                raise FormulaError(f"{place}: no column {quoted(name)}{suggestion(name, table.columns) or ''}")
-        self._check_numbers(table, place)
-        self._check_values(table, place)
-        if len(table) < len(self.roles):
-            raise InputError(
-                f"{place}: {len(table)} rows are fewer than the {len(self.roles)} constants of the formula"
-            )
+                raise FormulaError(f"{place}: no column {quoted(name)}{suggestion(name, table.columns)}")
+        if "binomial" in self.noise and not counts_of(self.parsed.left):
+            of = f"successes / trials, not of {self.observed}"
+            raise InputError(f'{place}: binomial noise is of {of}; set noise="relative"')
+        self._check_numbers(table)
+        self._check_values(table)
+        if len(table) < count:
+            raise InputError(f"{place}: {len(table)} rows are fewer than the {count} constants of the formula")
         return (table if self.counts else table.assign(**{self.observed: self.response(table)})).reset_index(drop=True)
 
     def reference(self, rows):
