@@ -283,7 +283,7 @@ class SuitedToTable:
         signs = {}
         for name, role in self.roles.items():
             if role.kind == "amplitude":
-                x = self._evaluate_on(self.placing._factor(name), table, usual)
+                x = self._evaluate_on(self.placing.terms_of(name), table, usual)
                 logs = any(term.has_logarithm for term in role.terms)  # has no natural zero: units move it
                 signs[name] = 0 if logs else 1 if (x > 0).all() else -1 if (x < 0).all() else 0
         return signs
@@ -326,7 +326,7 @@ class SuitedToTable:
             slope = self.signs.get(name) == 0
             if role.kind not in ("rate", "steepness", "place", "share") and not slope:
                 continue
-            x = self._evaluate_on(self.placing._factor(name) if slope else role.beside, rows, usual)
+            x = self._evaluate_on(self.placing.terms_of(name) if slope else role.beside, rows, usual)
             x = x[np.isfinite(x)] if np.isfinite(x).any() else np.ones(1)
             half = (x.max() - x.min()) / 2 or abs(float(x[0])) or 1.0
             entries |= {f"range of {name}": float(half), f"middle of {name}": float((x.max() + x.min()) / 2)}
