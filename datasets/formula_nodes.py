@@ -72,17 +72,7 @@ Node = Number | Name | Call
 
 @dataclass(frozen=True)
 class ParsedFormula:
-    """A response and what it is a function of, each an expression.
-
-    Examples
-    --------
-    >>> from bayescaling.datasets.formulas import parse_formula
-    >>> formula = parse_formula("loss~E+A*n_params^-a")
-    >>> str(formula)
-    'loss ~ E + A * n_params**-a'
-    >>> [name.name for name in names_in(formula.right)]
-    ['E', 'A', 'n_params', 'a']
-    """
+    """A response and what it is a function of, each an expression."""
 
     text: str
     left: Node
@@ -139,15 +129,7 @@ def replace_names(node: Node, change: Callable[[Name], Node]) -> Node:
 
 
 def evaluate(node: Node, value_of: Callable[[Name], Any], functions: dict[str, Callable]) -> Any:
-    """Return the value of an expression of arrays.
-
-    Parameters
-    ----------
-    node : Node
-    value_of : callable
-        Returns the array of a `Name`.
-    functions : dict of str to callable
-        Of the names of `FUNCTIONS`, and ``"**"``.
+    """Return the value of an expression of arrays: `value_of` has those of names, and `functions` those of `Call`.
 
     Examples
     --------

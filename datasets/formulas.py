@@ -56,11 +56,6 @@ class Token(NamedTuple):
 def parse_formula(text: str) -> ParsedFormula:
     """Read a formula ``y ~ expression``; parts may have names: ``h = x/2; y ~ a*h``.
 
-    Raises
-    ------
-    FormulaError
-        If it cannot be read; the message names the place.
-
     Examples
     --------
     >>> parse_formula("loss ~ E + A*n_params**")
@@ -104,14 +99,7 @@ def parse_expression(text: str, what: str = "expression") -> Node:
 
 
 class Reader:
-    """Reads tokens of a text one after the other.
-
-    Parameters
-    ----------
-    text : str
-    what : str
-        How messages call the text, such as ``"formula"``.
-    """
+    """Reads tokens of a text one after the other; `what` is how messages call it, such as ``"formula"``."""
 
     def __init__(self, text: str, what: str) -> None:
         self.text, self.what, self.place, self.depth = text, what, 0, 0
@@ -163,9 +151,13 @@ class Reader:
         """Take one of these signs if it follows, and return it."""
         return self.take().text if self.follows(*texts) else ""
 
-    def follows_word(self, *words: str) -> bool:
-        """Return whether one of these words follows, outside backticks."""
-        return self.next.kind == "name" and self.next.text in words and self.text[self.next.start] != "`"
+    def follows_word(self, word: str) -> bool:
+        """Return whether a word follows, outside backticks."""
+        return (self.next.kind, self.next.text) == ("name", word) and self.text[self.next.start] != "`"
+
+    def accept_word(self, word: str) -> bool:
+        """Take a word if it follows, and return whether it did."""
+        return self.follows_word(word) and bool(self.take())
 
     def begins_definition(self) -> bool:
         """Return whether ``name =`` follows."""

@@ -62,7 +62,7 @@ class Answering:
         self.posterior = {name: _flatten(x) for name, x in posterior.items()}
         self.count = posterior.sizes["chain"] * posterior.sizes["draw"]
         self.responses = [name.name for name in names_in(self.law.parsed.left)]
-        self.by = list(dict.fromkeys(column for key, _ in self.law.levels for column in key))
+        self.by = self.law.apart
         self.labels = np.array(self.law.group_labels(self.table, self.by))
         self.alone = Answering(fit, text, drifts=False) if drifts else self
         self.slopes, self.moves = once(fit, "slopes", lambda: self._slopes(fit)) if drifts else (None, None)
@@ -102,7 +102,7 @@ class Answering:
             case Question():
                 return next(iter(self.rows(node, given).values()))[0]
             case Number():
-                return np.float64(node.value) if node.value == node.value else self._refuse(f"{node.text!r} is text")
+                return np.float64(node.value)
             case Name():
                 return self._value_of(node, given)
         parts = [np.asarray(self.value(part, given), float) for part in node.arguments]

@@ -164,29 +164,10 @@ class Columns:
 
 
 def fit_usual(table: pd.DataFrame, law: Callable[[str], Any] = str, **settings: Any) -> tuple[Fit, dict[str, str]]:
-    """Fit the usual formulas for a table, and choose the one that predicts rows left out best.
+    """Fit the usual formulas for a table: the fit of one, and what there is to say of each other one.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From ``read(source, "columns")``.
-    law : callable, optional
-        Makes the law of a formula, such as one with priors.
-    **settings
-        As for `fit`.
-
-    Returns
-    -------
-    fit : Fit
-        Of the first formula that is usual for the table, unless another of the same response predicts better by more
-        than its standard error and four nats.
-    others : dict of str to str
-        What there is to say of each other formula that was fitted.
-
-    Raises
-    ------
-    InputError
-        If the table tells no formula, or none can be fitted to it.
+    It is of the first unless another of the same response predicts rows left out better by more than the error of that
+    and four nats. `law` makes the law of a formula, such as one with priors; settings are those of `fit`.
     """
     fits: dict[str, Fit] = {}
     refusals = []
@@ -222,17 +203,7 @@ def fit_usual(table: pd.DataFrame, law: Callable[[str], Any] = str, **settings: 
 
 
 def propose(table: pd.DataFrame) -> list[Proposal]:
-    """Return formulas for a table, the likeliest first.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From ``read(source, "columns")``.
-
-    Raises
-    ------
-    InputError
-        If no column can be a response, or none what it is a function of.
+    """Return formulas for a table of ``read(source, "columns")``, the likeliest first.
 
     Examples
     --------

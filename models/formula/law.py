@@ -136,6 +136,11 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         """Return the columns of groups of each constant that has some."""
         return {name.name: name.levels for name in names_in(self.parsed.right) if name.levels}
 
+    @property
+    def floors(self):
+        """Return the constants that are added or subtracted by themselves."""
+        return [name for name, role in self.roles.items() if role.terms and role.terms[0].is_bare]
+
     @functools.cached_property
     def placing(self):
         """Return how constants follow from what is sampled."""
@@ -185,8 +190,7 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         left = [name.name for name in names_in(self.parsed.left)]
         every = [name.name for name in names_in(self.parsed.right)]
         right = every if self.positive is None else self.columns  # all names, before it is suited to a table
-        groups = [column for levels in self.groups.values() for column in levels]
-        return tuple(dict.fromkeys((*left, *right, *groups, *self.error_columns)))
+        return tuple(dict.fromkeys((*left, *right, *self.apart, *self.error_columns)))
 
     def free(self, reference):
         """Return the `Coordinates` of the free parameters."""

@@ -56,24 +56,12 @@ class Product:
 
 @dataclass(frozen=True)
 class Role:
-    """What a constant is.
-
-    Parameters
-    ----------
-    kind : str
-        As in the table above, ``"carrier"`` of the size of a term, or ``"given"`` by a prior of its own.
-    beside : Node
-        Of what is relative, a place or a rate: the expression that it is measured by; 1 of others.
-    inverse : bool
-        Whether it divides, so that it is large where the ratio is small; of an exponent, whether that is 1 over it.
-    terms : tuple of Product
-        Of an amplitude or a level: what it is a factor of.
-    """
+    """What a constant is: a kind of the table above, ``"carrier"`` of a term's size, or ``"given"`` a prior."""
 
     kind: str
-    beside: Node = ONE
-    inverse: bool = False
-    terms: tuple[Product, ...] = ()
+    beside: Node = ONE  # what it is measured by, of what is relative, a place or a rate
+    inverse: bool = False  # whether it divides; of an exponent, whether that is 1 over it
+    terms: tuple[Product, ...] = ()  # of an amplitude or a level, which it is a factor of
 
 
 def multiply(factors: Collection[Node]) -> Node:
@@ -279,27 +267,9 @@ def _role(context, base, own, rest, sign, divides, columns):
 
 
 def assign_roles(formula: ParsedFormula, columns: Collection[str], given: Collection[str] = ()) -> dict[str, Role]:
-    """Return the role of each constant of a formula, in the order in which they stand.
+    """Return the role of each constant of a formula in their order, refusing a place that tells none.
 
-    Parameters
-    ----------
-    formula : ParsedFormula
-    columns : collection of str
-        Names that are columns.
-    given : collection of str
-        Constants that have a prior of their own, whatever their place.
-
-    Raises
-    ------
-    FormulaError
-        If the place of a constant tells no role.
-
-    Examples
-    --------
-    >>> from bayescaling.datasets.formulas import parse_formula
-    >>> formula = parse_formula("loss ~ E + A * n**-alpha * (1 - exp(-bits / g))")
-    >>> {name: role.kind for name, role in assign_roles(formula, ("n", "bits", "loss")).items()}
-    {'E': 'amplitude', 'A': 'amplitude', 'alpha': 'exponent', 'g': 'relative'}
+    Constants that are `given` have a prior of their own, whatever their place.
     """
     order: dict[str, Name] = {}
     for used in names_in(formula.right):

@@ -58,14 +58,6 @@ def find_errors(table, response):
 
     They are one of standard errors or deviations, with that of the number of seeds if there is one, or two, of errors
     down and up or of what lies below and above: the limits of an interval, or the least and the largest of seeds.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"acc_mean": [0.5, 0.8], "acc_std": [0.1, 0.1], "n_seeds": [4, 4], "elo": [1.0, 2.0]})
-    >>> table = table.assign(elo_min=[0.5, 1.0], elo_max=[1.5, 2.5])
-    >>> find_errors(table, "acc_mean"), find_errors(table, "elo"), find_errors(table, "acc_std")
-    (('acc_std', 'n_seeds'), ('elo_min', 'elo_max'), ())
     """
     found, own, numbers = {}, {*_pieces(response)}, [*table.select_dtypes("number")]
     for name in numbers:
