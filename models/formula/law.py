@@ -210,15 +210,6 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
             return np.exp(values)
         return 1 / (1 + np.exp(-values)) if self.noise == "logit" else values
 
-    def prior_draws(self, rng, reference, rows, draws=1, truth=None):
-        """Return `Draws` of the prior, or one draw of a truth; see `Law.prior_draws`."""
-        if truth is not None and not self.groups:
-            return super().prior_draws(rng, reference, rows, draws, truth)
-        self._refuse_truth(truth)
-        counts = {name: (count,) for name, (_, count) in self.placing.several().items()}
-        shapes = {name: (1, draws, *counts.get(name, ())) for name in self.prior_of}
-        return self._drawn({n: p.drawn(rng, shapes[n]) for n, p in self.prior_of.items()}, reference, rows, rng)
-
     def design_arrays(self, rows, reference=None):
         """Return the arrays of the density: columns of the right side, the response, errors and groups."""
         arrays = {f"row {name}": rows[name].to_numpy(float) for name in self.columns}
@@ -253,24 +244,19 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         reference = {name[length:]: x for name, x in data.items() if name.startswith(REFERENCE)}
         return {"rows": self.logp(self.mean(values, data, reference), values, data, reference)}
 
-    def mean(self, values, data, reference, constants=None):
+    def mean(self, values, data, reference):
         """Return the mean response of rows, (..., row), from what is sampled."""
-        constants = self.placing.constants(values, reference) if constants is None else constants
-        by_row = {}
-        for name, x in constants.items():
-            key = self.groups.get(name)
-            by_row[name] = x[..., None] if key is None else self._of_rows(x, key, data)
+        by_row, keys = {}, [key for key, _ in self.levels]
+        for name, x in self.placing.constants(values, reference).items():
+            place = keys.index(self.groups[name]) if name in self.groups else None
+            of_groups = enumerate(self.levels[place][1] if place is not None else ())
+            terms = [x[..., k : k + 1] * data[f"row_is_{place}_{k}"] for k, _ in of_groups]
+            by_row[name] = sum(terms) if terms else x[..., None]
 
         def value_of(name):
             return by_row[name.name] if name.name in by_row else data[f"row {name.name}"]
 
         return evaluate(self.parsed.right, value_of, FUNCTIONS)
-
-    def _of_rows(self, x, key, data):
-        """Return values by group, (..., group), at the rows, (..., row)."""
-        place = [key for key, _ in self.levels].index(key)
-        count = len(dict(self.levels)[key])
-        return sum(x[..., k : k + 1] * data[f"row_is_{place}_{k}"] for k in range(count))
 
     def scatter(self, values, data, reference):
         """Return the scale of the noise of rows, (..., row) or (..., 1)."""
