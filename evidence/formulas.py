@@ -227,9 +227,8 @@ def share_below(fit, question, truth):
         name, _, right = question.partition(" where y = ")
         value, _, rest = right.partition(" at ")
         question, truth = f"y at {name} = {truth!r}" + (f", {rest}" if rest else ""), float(value)
-    asked = parse_question(question)
-    answering = Answering(fit, asked)
-    return float((answering.value(asked.asked[0], answering.given) < truth).mean())
+    answers = Answering(fit, question, drifts=False).rows(parse_question(question))
+    return float((answers[question][0] < truth).mean())
 
 
 def _laws():

@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets import KINDS
-from ...datasets.formula_nodes import Call, Name, replace_names
+from ...datasets.formula_nodes import Call, Name, Number, replace_names
 from ...datasets.formulas import FormulaError
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -110,9 +110,11 @@ class Answered:
 
     @property
     def is_difference(self):
-        """Return whether it is asked how large or how likely a difference is."""
-        (node, *_), kind = self.question.asked, self.question.kind
-        return kind in ("value", "probability") and isinstance(node, Call) and node.function == "-"
+        """Return whether it is asked how large or how likely a difference is, other than one from a number: 1 - x."""
+        match self.question.kind, self.question.asked[0]:
+            case "value", Call("-", (left, _)):
+                return not isinstance(left, Number)
+        return self.question.kind == "probability"
 
     @property
     def bounded(self):

@@ -159,6 +159,7 @@ def test_a_cell_without_a_value_is_named_and_never_floored(formula, options, col
         ("loss ~ E + A * n**-a", 'no column "loss"'),
         ("y ~ E + A * n_parms**-a", 'no column "n_parms"; did you mean "n_params"'),
         ("y ~ E + a", "has no column on the right of ~"),
+        ("y ~ n * n_params", "has no constant: every name is a column"),
         ("y ~ A * n[g]**-a", '"n" is a column and has no groups'),
         ("name ~ A * n**-a", 'column "name" holds text'),
     ],
