@@ -56,19 +56,17 @@ def plot_ask(fit: Fit, *questions: str, **drawing: Unpack[Drawing]) -> Picture:
     answers = answers[np.isfinite(answers[MIDDLE])]
     if answers.empty:
         raise InputError("no question has an interval; ask for a number such as a constant or a value")
-    rows, texts = {}, {label: plain(row, "{:.3g}") for label, row in answers.iterrows()}
+    names = [f"{label}: {plain(row, '{:.3g}')}" for label, row in answers.iterrows()]
     middle = np.abs(answers[MIDDLE])
     own = (answers[LOW] <= 0).any() or middle.max() < ALIKE * middle.min()
-    for (label, row), unit in zip(answers.iterrows(), middle, strict=True):
-        rows[f"{label}: {texts[label]}"] = row[[LOW, MIDDLE, HIGH]].to_numpy(float) / (1.0 if own else unit)
+    drawn = answers[[LOW, MIDDLE, HIGH]].to_numpy(float) / (1.0 if own else middle.to_numpy()[:, None])
     draw: Any = plot_intervals
-    picture = draw.picture(rows, "value" if own else "times the median", log=not own)
-    first = next(iter(texts))
+    picture = draw.picture(dict(zip(names, drawn, strict=True)), "value" if own else "times the median", log=not own)
     return replace(
         picture,
-        title=f"{first} is {texts[first]}",
+        title=" is ".join(names[0].rsplit(": ", 1)),
         caption="Medians and 95% intervals, draw by draw. An arrow: the interval ends beyond the axis.",
-        y=Axis("", names=tuple(rows)),
+        y=Axis("", names=tuple(names)),
         source="",
         checked=False,
     )
