@@ -275,14 +275,14 @@ class Placing:
             case Call("+"):
                 terms = [term for _, term in sum_of(node)]
                 for place, term in enumerate(terms):
-                    name, share = carriers_of(term, free, ())[0], 1.0
+                    name, share = carriers_of(term, free)[0], 1.0
                     if place < len(terms) - 1:
                         share = values[f"share_{name}"][..., None] if key else values[f"share_{name}"]
                     self._carry(term, size * share, key, values, known, reference)
                     size = size * (1 - share)
             case Call("*" | "/"):
                 factors, divisors = product_of(node)
-                carrier = next(part for part in (*factors, *divisors) if carriers_of(part, free, ()))
+                carrier = next(part for part in (*factors, *divisors) if carriers_of(part, free))
                 for part in factors:
                     size = size if part is carrier else size / at(part)
                 for part in divisors:

@@ -136,7 +136,7 @@ def linear_constants(terms: tuple[Product, ...], constants: Collection[str]) -> 
     for name, own in sorted(found.items(), key=lambda item: -len(item[1])):
         if not any(term in others for others in kept.values() for term in own):
             kept[name] = own
-    return {name: kept[name] for name in found if name in kept}
+    return kept
 
 
 def saturates(term: Product) -> bool:
@@ -149,7 +149,7 @@ def saturates(term: Product) -> bool:
 # Constants that carry the size of a term --------------------------------------------------------------------------
 
 
-def carriers_of(node: Node, constants: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
+def carriers_of(node: Node, constants: Collection[str]) -> tuple[str, ...]:
     """Return the constants from which a node can have any positive size, the others given; none if there are none.
 
     ``(n/N)**a`` has n, ``(n/N)**a + d/D`` has both, and ``exp(a + b/x)`` has a.
@@ -158,17 +158,17 @@ def carriers_of(node: Node, constants: Collection[str], columns: Collection[str]
         case Name(name):
             return (name,) if name in constants else ()
         case Call("+", parts):
-            one, other = (carriers_of(part, constants, columns) for part in parts)
+            one, other = (carriers_of(part, constants) for part in parts)
             return (*one, *other) if one and other and not {*one} & {*other} else ()
         case Call("*" | "/"):
-            found = (carriers_of(part, constants, columns) for side in product_of(node) for part in side)
+            found = (carriers_of(part, constants) for side in product_of(node) for part in side)
             return next((names for names in found if names), ())
         case Call("**", (base, _)):
-            return carriers_of(base, constants, columns)
+            return carriers_of(base, constants)
         case Call("exp", (inside,)):
             terms = sum_of(inside)
             bare = [term.name for sign, term in terms if sign > 0 and isinstance(term, Name) and term.name in constants]
-            return tuple(bare[:1]) or (carriers_of(terms[0][1], constants, columns) if len(terms) == 1 else ())
+            return tuple(bare[:1]) or (carriers_of(terms[0][1], constants) if len(terms) == 1 else ())
     return ()
 
 
@@ -282,8 +282,8 @@ def assign_roles(formula: ParsedFormula, columns: Collection[str], given: Collec
         roles[name] = Role("level" if any(map(saturates, own)) else "amplitude", terms=own)
     linear = {name for name, role in roles.items() if role.kind in ("level", "amplitude")}
     for term in terms:
-        names = carriers_of(term.without(""), [name for name in constants if name not in roles], columns)
         if not has(term.without(""), linear):
+            names = carriers_of(term.without(""), [name for name in constants if name not in roles])
             roles |= {name: Role("carrier", terms=(term,)) for name in names}
     roles |= inner_roles(formula.right, [name for name in constants if name not in roles], columns)
     for name, used in order.items():
