@@ -123,11 +123,8 @@ class Columns:
         if not others:
             return False
         ranks = self.table[[name, *others]].rank(method="dense").corr().iloc[0, 1:]
-        logs = np.log(self.table[[name, *others]].dropna().to_numpy(float))
-        logs -= logs.mean(axis=0)
-        fitted = logs[:, 1:] @ np.linalg.lstsq(logs[:, 1:], logs[:, 0], rcond=None)[0]
-        left = ((logs[:, 0] - fitted) ** 2).sum() / max((logs[:, 0] ** 2).sum(), 1e-300)
-        return bool((ranks.abs() > 1 - 1e-9).any()) or left < 1 - ALIKE
+        _, left, of = _regress(np.log(self.table[[*others, name]].dropna().to_numpy(float)))
+        return bool((ranks.abs() > 1 - 1e-9).any()) or left <= (1 - ALIKE) * of
 
     def shares(self, response: list[str]) -> list[str]:
         """Return columns of shares that sum to 1 or 100 in every row, none if there are fewer than three."""
@@ -154,13 +151,18 @@ class Columns:
         y = self.table[response[0]] / (self.table[response[1]] if len(response) > 1 else 1.0)
         data = np.column_stack([np.log(self.table[x].to_numpy(float)), y.rank()])
         data = data[np.isfinite(data).all(axis=1)]
-        data -= data.mean(axis=0)
-        slopes, free = np.linalg.lstsq(data[:, :-1], data[:, -1], rcond=None)[0], len(data) - len(x) - 1
-        left, of = ((data[:, -1] - data[:, :-1] @ slopes) ** 2).sum(), (data[:, -1] ** 2).sum()
+        (slopes, left, of), free = _regress(data), len(data) - len(x) - 1
         if free > 0 and (of - left) / len(x) < LEAST_F * left / free:
             seen = f"{place_of(self.table)}: {listed(response)} hardly changes with {listed(x)}"
             warn(f"{seen}; another formula may tell more", TableNote)
         return list(slopes > 0)
+
+
+def _regress(data):
+    """Return slopes of the last column in the others, and its squares about the regression and about the mean."""
+    *x, y = (data - data.mean(axis=0)).T
+    slopes = np.linalg.lstsq(np.transpose(x), y, rcond=None)[0]
+    return slopes, ((y - slopes @ x) ** 2).sum(), (y**2).sum()
 
 
 def fit_usual(table: pd.DataFrame, law: Callable[[str], Any] = str, **settings: Any) -> tuple[Fit, dict[str, str]]:
@@ -291,9 +293,8 @@ def _propose_of_several(columns: Columns, left: str, rises: dict[str, bool], cou
         return write_powers([*map(columns.spell, names)], pairs, ["-" if rises[name] else "+" for name in names])
 
     if counts:
-        logs = [
-            f"{'+' if rises[n] else '-'} {b} * log({columns.spell(n)})" for n, (_, b) in zip(x, PAIRS, strict=False)
-        ]
+        signs = ["+" if rises[name] else "-" for name in x]
+        logs = [f"{sign} {b} * log({columns.spell(n)})" for sign, n, (_, b) in zip(signs, x, PAIRS, strict=False)]
         yield Proposal(f"{left} ~ expit({' '.join(logs).strip(' +')} - m)")
         return
     active, bits, vocabulary = named("active"), named("bits"), named("vocab", "vocabulary")

@@ -98,23 +98,21 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
 
     def __post_init__(self):
         parsed = parse_formula(self.formula)
-        if self.noise:
-            self._check_options(noise=NOISES)
-        if self.tails:
-            self._check_options(tails=TAILS)
-        object.__setattr__(self, "columns", tuple(self.columns))
-        if not isinstance(self.errors, str):
-            object.__setattr__(self, "errors", tuple(self.errors))
-        object.__setattr__(self, "levels", tuple((tuple(key), tuple(names)) for key, names in self.levels))
-        object.__setattr__(self, "signs", dict(self.signs))
-        if self.columns:
+        choices = {"noise": NOISES, "tails": TAILS}
+        self._check_options(**{name: of for name, of in choices.items() if getattr(self, name)})
+        levels = tuple((tuple(key), tuple(names)) for key, names in self.levels)
+        errors = self.errors if isinstance(self.errors, str) else tuple(self.errors)
+        plain = {"columns": tuple(self.columns), "errors": errors, "levels": levels, "signs": dict(self.signs)}
+        for name, value in plain.items():
+            object.__setattr__(self, name, value)
+        if self.columns or self.levels:
             self._check_names(parsed)
         if self._is_suited():
             object.__setattr__(self, "priors", self._checked_priors())
 
     def _is_suited(self):
         """Return whether all is known that decides which priors there are."""
-        known = self.columns and self.tails and self.positive is not None
+        known = (self.columns or self.levels) and self.tails and self.positive is not None
         return known and (self.signs or all(role.kind != "amplitude" for role in self.roles.values()))
 
     def __hash__(self):
@@ -248,10 +246,12 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         """Return the mean response of rows, (..., row), from what is sampled."""
         by_row, keys = {}, [key for key, _ in self.levels]
         for name, x in self.placing.constants(values, reference).items():
-            place = keys.index(self.groups[name]) if name in self.groups else None
-            of_groups = enumerate(self.levels[place][1] if place is not None else ())
-            terms = [x[..., k : k + 1] * data[f"row_is_{place}_{k}"] for k, _ in of_groups]
-            by_row[name] = sum(terms) if terms else x[..., None]
+            if name not in self.groups:
+                by_row[name] = x[..., None]
+                continue
+            place = keys.index(self.groups[name])
+            groups = range(len(self.levels[place][1]))
+            by_row[name] = sum(x[..., k : k + 1] * data[f"row_is_{place}_{k}"] for k in groups)
 
         def value_of(name):
             return by_row[name.name] if name.name in by_row else data[f"row {name.name}"]

@@ -74,6 +74,16 @@ def test_what_is_sampled_in_the_place_of_constants_takes_priors(tails):
         bs.laws.Formula("y ~ E + A * n**-a", tails="normal", priors={"share_A": "Beta(2, 2)"}).suited(table())
 
 
+def test_a_formula_of_groups_alone_takes_the_priors_of_what_it_samples_and_no_others():
+    rows = table().assign(g=np.resize([*"ab"], len(SIZES)), h=np.resize([*"cdef"], len(SIZES)))
+    law = bs.laws.Formula("y ~ mu[g]", priors={"centre": "LogNormal(0, 2)"}).suited(rows)
+    assert str(law.prior_of["centre"]) == "LogNormal(0, 2)"
+    with pytest.raises(bs.InputError, match="priors can be set on centre, deviation_mu, sigma"):
+        bs.laws.Formula("y ~ mu[g]", priors={"level_mu": "LogNormal(0, 2)"}).suited(rows)
+    with pytest.raises(bs.InputError, match=r"mu\[h\] and mu\[g\] are of different groups"):
+        bs.laws.Formula("y ~ mu[g] + mu[h]").suited(rows)
+
+
 def test_a_constant_by_group_with_a_prior_of_its_own_is_not_pooled():
     rows = table().assign(g=np.resize([*"abcde"], len(SIZES)))
     law = bs.laws.Formula("y ~ E + A * n**-a[g]", priors={"a": "Normal(0.3, 0.1)"}).suited(rows)
