@@ -97,7 +97,7 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     drawn_as: ClassVar[Any] = FormulaDraws
 
     def __post_init__(self):
-        parsed = parse_formula(self.formula)
+        _ = self.parsed  # refused before anything else
         choices = {"noise": NOISES, "tails": TAILS}
         self._check_options(**{name: of for name, of in choices.items() if getattr(self, name)})
         levels = tuple((tuple(key), tuple(names)) for key, names in self.levels)
@@ -106,8 +106,9 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         for name, value in plain.items():
             object.__setattr__(self, name, value)
         if self.columns or self.levels:
-            self._check_names(parsed)
+            self._check_names()
         if self._is_suited():
+            self._check_sampled()
             object.__setattr__(self, "priors", self._checked_priors())
 
     def _is_suited(self):

@@ -16,6 +16,7 @@ from ...errors import InputError
 from .constants import FUNCTIONS
 
 SHOWN = 5  # rows in a message
+OF_DRAWS = {"chain", "draw", "z"}
 FAR = np.log(3)  # from the rows beside it: such a run may have failed
 LEAST_FREE = 8  # rows beyond the constants, from which on they inform tails
 UNBOUNDED = ("elo", "rating", "return", "reward")  # in the name of a response without a natural zero
@@ -237,16 +238,29 @@ class SuitedToTable:
             if names_in(of) and all(name.name in self.columns for name in names_in(of)):
                 yield part, node, of
 
-    def _check_names(self, parsed):
+    def _check_names(self):
+        """Refuse groups of a column, two groupings of a constant, and names that draws have."""
         levels = {}
-        for name in names_in(parsed.right):
+        for name in names_in(self.parsed.right):
             if name.name in self.columns and name.levels:
-                raise FormulaError(f"formula {self.formula!r}: {quoted(name.name)} is a column and has no groups")
+                self._refuse(f"{quoted(name.name)} is a column and has no groups")
             if levels.setdefault(name.name, name.levels) != name.levels:
-                raise FormulaError(
-                    f"formula {self.formula!r}: {name} and {Name(name.name, levels[name.name])} are of different "
-                    "groups; give one another name"
-                )
+                other = Name(name.name, levels[name.name])
+                self._refuse(f"{name} and {other} are of different groups; give one another name")
+            for of_draws in {*name.levels, *({name.name} - {*self.columns})} & OF_DRAWS:
+                hint = f" (--column group={of_draws})" if of_draws in name.levels else ""
+                self._refuse(f"{quoted(of_draws)} is a name that draws have; give it another name{hint}")
+
+    def _check_sampled(self):
+        """Refuse a constant with the name of something else that is sampled, such as the noise."""
+        sampled = [parameter.name for parameter in self._free_parameters]
+        for name, role in self.roles.items():
+            if sampled.count(name) > (role.kind in ("exponent", "given")):
+                other = "the name of something else that is sampled, such as the noise"
+                self._refuse(f"{quoted(name)} is {other}; give the constant another name")
+
+    def _refuse(self, why):
+        raise FormulaError(f"formula {self.formula!r}: {why}")
 
     def response(self, table):
         """Return the left side of the formula on the rows of a table, (row,): its column where the table has one."""

@@ -170,12 +170,17 @@ def test_a_cell_without_a_value_is_named_and_never_floored(formula, options, col
         ("y ~ E + A * n_parms**-a", 'no column "n_parms"; did you mean "n_params"'),
         ("y ~ E + a", "has no column on the right of ~"),
         ("y ~ n * n_params", "has no constant: every name is a column"),
+        ("y ~ E + A * n**-sigma", '"sigma" is the name of something else'),
+        ("y ~ E + A * n**-centre", '"centre" is the name of something else'),
+        ("y ~ share_A + A * n**-share_share_A", '"share_share_A" is the name of something else'),
+        ("y ~ E + A * n**-draw", '"draw" is a name that draws have; give it another name$'),
+        ("y ~ E + A[chain] * n**-a", "--column group=chain"),
         ("y ~ A * n[g]**-a", '"n" is a column and has no groups'),
         ("name ~ A * n**-a", 'column "name" holds text'),
     ],
 )
 def test_a_formula_that_does_not_suit_a_table_is_refused_in_a_line(formula, words):
-    rows = table().assign(name="a", n_params=1.0)
+    rows = table().assign(name="a", n_params=1.0, chain="b")
     with pytest.raises(bs.InputError, match=words) as error:
         bs.fit(formula, rows)
     assert len(str(error.value).splitlines()) == 1
