@@ -231,8 +231,8 @@ class Placing:
                 known[name] = self.signs.get(name, 1) * size / self._at(self.terms_of(name), key, known, reference)
             else:
                 known[name] = size * spread / reference[f"range of {name}"]
-        if name := self.level:
-            key = self.groups.get(name, ())
+        if self.level:
+            name, key = self.level, self.groups.get(self.level, ())
             centre = reference["middle"] + values["centre"] * spread
             centre = self._by_group(name, values, centre, positive=False, unit=spread)
             others = [self.rest, *(self.terms_of(unit[0], whole=True) for unit in self.units if unit[0] != name)]

@@ -190,9 +190,12 @@ def sum_of(node: Node, sign: int = 1) -> list[tuple[int, Node]]:
         case Call("negative", (of,)):
             return sum_of(of, -sign)
         case Call("*" | "/", parts):
-            negative = [isinstance(part, Call) and part.function == NEGATIVE for part in parts]
-            positive = (part.arguments[0] if minus else part for part, minus in zip(parts, negative, strict=True))
-            return [(-sign if sum(negative) == 1 else sign, Call(node.function, tuple(positive)))]
+            positive = []
+            for part in parts:
+                if isinstance(part, Call) and part.function == NEGATIVE:
+                    part, sign = part.arguments[0], -sign
+                positive.append(part)
+            return [(sign, Call(node.function, tuple(positive)))]
     return [(sign, node)]
 
 
