@@ -101,7 +101,7 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         choices = {"noise": NOISES, "tails": TAILS}
         self._check_options(**{name: of for name, of in choices.items() if getattr(self, name)})
         levels = tuple((tuple(key), tuple(names)) for key, names in self.levels)
-        errors = self.errors if isinstance(self.errors, str) else tuple(self.errors)
+        errors = tuple(map(str, self.errors)) if isinstance(self.errors, list | tuple) else str(self.errors)
         plain = {"columns": tuple(self.columns), "errors": errors, "levels": levels, "signs": dict(self.signs)}
         for name, value in plain.items():
             object.__setattr__(self, name, value)

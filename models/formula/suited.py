@@ -123,6 +123,8 @@ class SuitedToTable:
                 refuse(f": no column {quoted(name)}{near} (of a constant choose another name)")
         if not columns and not self.groups:
             refuse(f" has no column on the right of ~; {known}")
+        if isinstance(left, Name) and left.name in right:
+            refuse(f" has {quoted(left.name)} on both sides of ~")
         if len(columns) == len(right):
             refuse(f" has no constant: every name is a column; write one that is none, such as {left} ~ a * (...)")
         return replace(self, columns=columns)
@@ -180,9 +182,13 @@ class SuitedToTable:
         return sentences
 
     def _check_numbers(self, table):
-        """Refuse columns of text, and cells that are no finite number, where the formula takes numbers."""
+        """Refuse columns that are missing, or hold text or no finite number where the formula takes numbers."""
         left = (name.name for name in names_in(self.parsed.left))
-        for name in dict.fromkeys((*left, *self.columns, *self.error_columns)):
+        numbers = dict.fromkeys((*left, *self.columns, *self.error_columns))
+        for name in (*numbers, *self.apart):
+            if name not in table:
+                raise FormulaError(f"{place_of(table)}: no column {quoted(name)}{suggestion(name, table.columns)}")
+        for name in numbers:
             column, about = table[name], f"{place_of(table)}: column {quoted(name)}"
             if column.dtype.kind not in "fiub":
                 raise InputError(f"{about} holds text, and the formula takes its numbers")
@@ -240,14 +246,15 @@ class SuitedToTable:
 
     def _check_names(self):
         """Refuse groups of a column, two groupings of a constant, and names that draws have."""
-        levels = {}
-        for name in names_in(self.parsed.right):
-            if name.name in self.columns and name.levels:
+        levels, left = {}, names_in(self.parsed.left)
+        columns = {*self.columns, *(name.name for name in left)}
+        for name in (*left, *names_in(self.parsed.right)):
+            if name.name in columns and name.levels:
                 self._refuse(f"{quoted(name.name)} is a column and has no groups")
             if levels.setdefault(name.name, name.levels) != name.levels:
                 other = Name(name.name, levels[name.name])
                 self._refuse(f"{name} and {other} are of different groups; give one another name")
-            for of_draws in {*name.levels, *({name.name} - {*self.columns})} & OF_DRAWS:
+            for of_draws in {*name.levels, *({name.name} - columns)} & OF_DRAWS:
                 hint = f" (--column group={of_draws})" if of_draws in name.levels else ""
                 self._refuse(f"{quoted(of_draws)} is a name that draws have; give it another name{hint}")
 
@@ -307,9 +314,6 @@ class SuitedToTable:
     def rows(self, table):
         """Return the rows, refusing a table that cannot inform the formula."""
         place, count = place_of(table), len(self.roles)
-        for name in self.needed:
-            if name not in table:
-                raise FormulaError(f"{place}: no column {quoted(name)}{suggestion(name, table.columns)}")
         if "binomial" in self.noise and not counts_of(self.parsed.left):
             of = f"successes / trials, not of {self.observed}"
             raise InputError(f'{place}: binomial noise is of {of}; set noise="relative"')

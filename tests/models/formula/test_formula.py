@@ -170,6 +170,8 @@ def test_a_cell_without_a_value_is_named_and_never_floored(formula, options, col
         ("y ~ E + A * n_parms**-a", 'no column "n_parms"; did you mean "n_params"'),
         ("y ~ E + a", "has no column on the right of ~"),
         ("y ~ n * n_params", "has no constant: every name is a column"),
+        ("y ~ E + A * y**-a", 'has "y" on both sides of ~'),
+        ("y[name] ~ E + A * n**-a", '"y" is a column and has no groups'),
         ("y ~ E + A * n**-sigma", '"sigma" is the name of something else'),
         ("y ~ E + A * n**-centre", '"centre" is the name of something else'),
         ("y ~ share_A + A * n**-share_share_A", '"share_share_A" is the name of something else'),
@@ -184,6 +186,13 @@ def test_a_formula_that_does_not_suit_a_table_is_refused_in_a_line(formula, word
     with pytest.raises(bs.InputError, match=words) as error:
         bs.fit(formula, rows)
     assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("errors", ["y_sd", ("y_low", "y_high"), 5])
+def test_errors_that_are_no_column_are_named(errors):
+    name = errors[0] if isinstance(errors, tuple) else str(errors)
+    with pytest.raises(bs.InputError, match=f'no column "{name}"'):
+        Formula("y ~ E + A * n**-a", errors=errors).suited(table())
 
 
 def test_a_saved_fit_is_opened_with_its_formula(tmp_path):
