@@ -97,14 +97,14 @@ class Placing:
         terms = dict.fromkeys(role.terms for role in self.roles.values() if role.kind == "carrier")
         return (*linear, *(tuple(name for name, role in self.roles.items() if role.terms == own) for own in terms))
 
-    @property
+    @functools.cached_property
     def has_shares(self) -> bool:
         """Return whether all terms are positive, so that they are shares of the response at the centre."""
         levels = any(role.kind == "level" for role in self.roles.values())
         alone = all(self.signs.get(unit[0], 1) == 1 for unit in self.units) and self.rest == add(())
         return bool(self.units) and self.positive and alone and not levels
 
-    @property
+    @functools.cached_property
     def level(self) -> str | None:
         """Return the constant that is added or subtracted by itself, which follows from the response at the centre."""
         if self.has_shares:
@@ -213,22 +213,22 @@ class Placing:
         """Give amplitudes and carriers their values, so that terms have their sizes at the centre."""
         spread, rest = reference["spread"], 1.0
         for unit in self.units:
-            name, label = unit[0], "_".join(unit)
+            name = unit[0]
             if name == self.level:
                 continue
+            key, role, sign = self.groups.get(name, ()), self.roles[name], self.signs.get(name, 1)
             if self.has_shares:
-                share = values[f"share_{label}"] if unit != self.units[-1] else 1.0
+                share = values["share_" + "_".join(unit)] if unit != self.units[-1] else 1.0
                 size, rest = values["centre"] * reference["typical"] * rest * share, rest * (1 - share)
-            elif self.signs.get(name, 1):
+            elif sign:
                 size = values[f"size_{name}"] * (spread if self.level else reference["typical"])
             else:
                 size = values[f"slope_{name}"]
-            key, role = self.groups.get(name, ()), self.roles[name]
-            size = self._by_group(name, values, size, f"slope_{name}" not in values)
+            size = self._by_group(name, values, size, positive=sign != 0)
             if role.kind == "carrier":
                 self._carry(role.terms[0].without(""), size, key, values, known, reference)
-            elif self.signs.get(name, 1):
-                known[name] = self.signs.get(name, 1) * size / self._at(self.terms_of(name), key, known, reference)
+            elif sign:
+                known[name] = sign * size / self._at(self.terms_of(name), key, known, reference)
             else:
                 known[name] = size * spread / reference[f"range of {name}"]
         if self.level:
@@ -248,14 +248,14 @@ class Placing:
 
         Those of many groups are of one population, and those of few sum to 0. Without deviations it stays as it is.
         """
-        from scipy.linalg import helmert
-
         if f"deviation_{name}" not in values:
             return x
         deviation = values[f"deviation_{name}"]
         if self.is_pooled(name):
             deviation = values[f"spread_{name}"][..., None] * deviation
         else:
+            from scipy.linalg import helmert
+
             weights = helmert(len(self.levels[self.groups[name]])).T
             sums = [sum(deviation[..., k] * weight for k, weight in enumerate(row)) + 0.0 for row in weights]
             deviation = namespace(*sums).stack(sums, -1)
