@@ -243,10 +243,10 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         reference = {name[length:]: x for name, x in data.items() if name.startswith(REFERENCE)}
         return {"rows": self.logp(self.mean(values, data, reference), values, data, reference)}
 
-    def mean(self, values, data, reference):
-        """Return the mean response of rows, (..., row), from what is sampled."""
+    def mean(self, values, data, reference, constants=None):
+        """Return the mean response of rows, (..., row), from what is sampled or from constants."""
         by_row, keys = {}, [key for key, _ in self.levels]
-        for name, x in self.placing.constants(values, reference).items():
+        for name, x in (constants or self.placing.constants(values, reference)).items():
             if name not in self.groups:
                 by_row[name] = x[..., None]
                 continue
