@@ -1,4 +1,4 @@
-"""What a formula is made of: numbers, names, functions and operations, and their values on arrays."""
+"""What a formula is made of: numbers, names and operations, and their values on arrays."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-POWER = "**"
+POWER, NEGATIVE = "**", "negative"
+ARITHMETIC: dict[str, Callable] = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+ARITHMETIC[NEGATIVE] = operator.neg
 # Functions of arrays, NaN or infinite where a function has no value.
 NUMPY = {name: getattr(np, name) for name in ("exp", "log", "log2", "log10", "log1p", "sqrt", "abs")}
 NUMPY |= {POWER: np.power, "expit": lambda x: 1 / (1 + np.exp(-x))}
 NUMPY |= {"min": lambda *x: np.minimum.reduce(x), "max": lambda *x: np.maximum.reduce(x)}
-ARITHMETIC = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
-STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, "negative": 3, POWER: 4}
+STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, NEGATIVE: 3, POWER: 4}
 
 
 @dataclass(frozen=True)
@@ -48,57 +49,30 @@ class Name:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of arguments."""
+    """A function of arguments: ``exp`` and others by name, ``+ - * / **``, or ``negative``."""
 
     function: str
     arguments: tuple[Node, ...]
 
     def __str__(self):
-        return f"{self.function}({', '.join(map(str, self.arguments))})"
+        strength = STRENGTH.get(self.function)
+        if strength is None:
+            return f"{self.function}({', '.join(map(str, self.arguments))})"
+        if self.function == NEGATIVE:
+            return "-" + _bracketed(self.arguments[0], strength)
+        left, right = self.arguments
+        if self.function == POWER:
+            return f"{_bracketed(left, strength + 1)}**{_bracketed(right, STRENGTH[NEGATIVE])}"
+        right = _bracketed(right, strength + (self.function in "-/"))
+        return f"{_bracketed(left, strength)} {self.function} {right}"
 
 
-@dataclass(frozen=True)
-class Negative:
-    """The negative of something."""
-
-    of: Node
-
-    def __str__(self):
-        return "-" + _bracketed(self.of, STRENGTH["negative"])
-
-
-@dataclass(frozen=True)
-class BinaryOperation:
-    """Two sides of an operator: + - * / or **."""
-
-    operator: str
-    left: Node
-    right: Node
-
-    def __str__(self):
-        strength = STRENGTH[self.operator]
-        is_power = self.operator == POWER
-        left = _bracketed(self.left, strength + is_power)
-        right = _bracketed(self.right, STRENGTH["negative"] if is_power else strength + (self.operator in "-/"))
-        return f"{left}{POWER}{right}" if is_power else f"{left} {self.operator} {right}"
-
-
-Node = Number | Name | Call | Negative | BinaryOperation
+Node = Number | Name | Call
 
 
 @dataclass(frozen=True)
 class ParsedFormula:
-    """A response and what it is a function of, each an expression.
-
-    Examples
-    --------
-    >>> from bayescaling.datasets.formulas import parse_formula
-    >>> formula = parse_formula("loss~E+A*n_params^-a")
-    >>> str(formula)
-    'loss ~ E + A * n_params**-a'
-    >>> [name.name for name in names_in(formula.right)]
-    ['E', 'A', 'n_params', 'a']
-    """
+    """A response and what it is a function of, each an expression."""
 
     text: str
     left: Node
@@ -130,27 +104,15 @@ def write_powers(
     return "".join(f" {sign} {a} * {x}**-{b}" for x, (a, b), sign in of_each)
 
 
-def _strength(node: Node) -> float:
-    if isinstance(node, BinaryOperation):
-        return STRENGTH[node.operator]
-    return STRENGTH["negative"] if isinstance(node, Negative) else 9
-
-
-def _bracketed(node: Node, least: float) -> str:
-    return str(node) if _strength(node) >= least else f"({node})"
-
-
-def parts_of(node: Node) -> tuple[Node, ...]:
-    """Return what a node is made of."""
-    if isinstance(node, BinaryOperation):
-        return node.left, node.right
-    return node.arguments if isinstance(node, Call) else (node.of,) if isinstance(node, Negative) else ()
+def _bracketed(node: Node, least: int) -> str:
+    strength = STRENGTH.get(node.function, least) if isinstance(node, Call) else least
+    return str(node) if strength >= least else f"({node})"
 
 
 def walk(node: Node) -> Iterator[Node]:
     """Yield a node and all that it is made of, from left to right."""
     yield node
-    for part in parts_of(node):
+    for part in node.arguments if isinstance(node, Call) else ():
         yield from walk(part)
 
 
@@ -161,28 +123,13 @@ def names_in(node: Node) -> list[Name]:
 
 def replace_names(node: Node, change: Callable[[Name], Node]) -> Node:
     """Return an expression with another node for each name."""
-    match node:
-        case Name():
-            return change(node)
-        case BinaryOperation():
-            return BinaryOperation(node.operator, replace_names(node.left, change), replace_names(node.right, change))
-        case Negative():
-            return Negative(replace_names(node.of, change))
-        case Call():
-            return Call(node.function, tuple(replace_names(part, change) for part in node.arguments))
-    return node
+    if isinstance(node, Call):
+        return Call(node.function, tuple(replace_names(part, change) for part in node.arguments))
+    return change(node) if isinstance(node, Name) else node
 
 
 def evaluate(node: Node, value_of: Callable[[Name], Any], functions: dict[str, Callable]) -> Any:
-    """Return the value of an expression of arrays.
-
-    Parameters
-    ----------
-    node : Node
-    value_of : callable
-        Returns the array of a `Name`.
-    functions : dict of str to callable
-        Of the names of `FUNCTIONS`, and ``"**"``.
+    """Return the value of an expression of arrays: `value_of` has those of names, and `functions` those of `Call`.
 
     Examples
     --------
@@ -191,14 +138,7 @@ def evaluate(node: Node, value_of: Callable[[Name], Any], functions: dict[str, C
     >>> evaluate(parse_expression("2 * exp(x) - 1"), lambda name: 0.0, {"exp": exp})
     1.0
     """
-    match node:
-        case Number():
-            return node.value
-        case Name():
-            return value_of(node)
-        case Negative():
-            return -evaluate(node.of, value_of, functions)
-        case Call():
-            return functions[node.function](*(evaluate(part, value_of, functions) for part in node.arguments))
-    left, right = (evaluate(part, value_of, functions) for part in (node.left, node.right))
-    return functions[POWER](left, right) if node.operator == POWER else ARITHMETIC[node.operator](left, right)
+    if not isinstance(node, Call):
+        return node.value if isinstance(node, Number) else value_of(node)
+    arguments = (evaluate(part, value_of, functions) for part in node.arguments)
+    return (ARITHMETIC.get(node.function) or functions[node.function])(*arguments)

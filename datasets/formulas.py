@@ -14,23 +14,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from typing import NamedTuple, NoReturn
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, NoReturn
 
 from ..errors import InputError
-from .formula_nodes import (
-    POWER,
-    BinaryOperation,
-    Call,
-    Name,
-    Negative,
-    Node,
-    Number,
-    ParsedFormula,
-    names_in,
-    replace_names,
-    walk,
-)
+from .formula_nodes import NEGATIVE, POWER, Call, Name, Node, Number, ParsedFormula, names_in, replace_names, walk
 from .wording import suggestion
 
 # Functions by name, with how many arguments each takes at least and at most.
@@ -67,11 +55,6 @@ class Token(NamedTuple):
 
 def parse_formula(text: str) -> ParsedFormula:
     """Read a formula ``y ~ expression``; parts may have names: ``h = x/2; y ~ a*h``.
-
-    Raises
-    ------
-    FormulaError
-        If it cannot be read; the message names the place.
 
     Examples
     --------
@@ -116,14 +99,7 @@ def parse_expression(text: str, what: str = "expression") -> Node:
 
 
 class Reader:
-    """Reads tokens of a text one after the other.
-
-    Parameters
-    ----------
-    text : str
-    what : str
-        How messages call the text, such as ``"formula"``.
-    """
+    """Reads tokens of a text one after the other; `what` is how messages call it, such as ``"formula"``."""
 
     def __init__(self, text: str, what: str) -> None:
         self.text, self.what, self.place, self.depth = text, what, 0, 0
@@ -175,9 +151,13 @@ class Reader:
         """Take one of these signs if it follows, and return it."""
         return self.take().text if self.follows(*texts) else ""
 
-    def follows_word(self, *words: str) -> bool:
-        """Return whether one of these words follows, outside backticks."""
-        return self.next.kind == "name" and self.next.text in words and self.text[self.next.start] != "`"
+    def follows_word(self, word: str) -> bool:
+        """Return whether a word follows, outside backticks."""
+        return (self.next.kind, self.next.text) == ("name", word) and self.text[self.next.start] != "`"
+
+    def accept_word(self, word: str) -> bool:
+        """Take a word if it follows, and return whether it did."""
+        return self.follows_word(word) and bool(self.take())
 
     def begins_definition(self) -> bool:
         """Return whether ``name =`` follows."""
@@ -219,73 +199,72 @@ class Reader:
         if self.depth > DEEPEST:
             self.refuse(f"there are more than {DEEPEST} {what} within each other", self.next)
 
+    def several(self, read: Callable[[], Any]) -> list:
+        """Read one thing or more, with commas between them."""
+        items = [read()]
+        while self.accept(","):
+            items.append(read())
+        return items
+
     def sum(self) -> Node:
         """Read a sum."""
         self._go_deeper("brackets")
-        node = self._product()
-        while sign := self.accept("+", "-"):
-            node = BinaryOperation(sign, node, self._product())
+        node = self._operations(lambda: self._operations(self._signed, "*", "/"), "+", "-")
         self.depth -= 1
         return node
 
-    def _product(self) -> Node:
-        node = self._signed()
-        while sign := self.accept("*", "/"):
-            node = BinaryOperation(sign, node, self._signed())
+    def _operations(self, read: Callable[[], Node], *signs: str) -> Node:
+        node = read()
+        while sign := self.accept(*signs):
+            node = Call(sign, (node, read()))
         return node
 
     def _signed(self) -> Node:
         negative = False
         while sign := self.accept("+", "-"):
             negative ^= sign == "-"
-        node = self._power()
-        return Negative(node) if negative else node
-
-    def _power(self) -> Node:
-        base = self._atom()
-        if not self.accept(POWER):
-            return base
-        self._go_deeper("powers")
-        power = BinaryOperation(POWER, base, self._signed())
-        self.depth -= 1
-        return power
+        node = self._atom()
+        if self.accept(POWER):
+            self._go_deeper("powers")
+            node = Call(POWER, (node, self._signed()))
+            self.depth -= 1
+        return Call(NEGATIVE, (node,)) if negative else node
 
     def _atom(self) -> Node:
         where = f"after {self.before.what}" if self.before else "at the beginning"
         token = self.take()
-        if token.kind == "number":
-            if (value := float(token.text)) == math.inf:
-                self.refuse(f"{token.text} is too large", token)
-            return Number(value, token.text)
-        if token.kind == "name":
-            return self._named(token)
-        if (token.kind, token.text) == ("sign", "("):
-            node = self.sum()
-            self._close(token, ")")
-            return node
-        if token.kind == "text":
-            self.refuse(f'"{token.text}" is text, of which there is no arithmetic', token)
+        match token.kind, token.text:
+            case "number", text:
+                if (value := float(text)) == math.inf:
+                    self.refuse(f"{text} is too large", token)
+                return Number(value, text)
+            case "name", text:
+                if self.follows("(") and self.text[token.start] != "`":
+                    return self._call(token)
+                return Name(text, tuple(self._levels()) if self.follows("[") else (), token.start)
+            case "sign", "(":
+                return self._closed(token, self.sum(), ")")
+            case "text", text:
+                self.refuse(f'"{text}" is text, of which there is no arithmetic', token)
         found = "" if token.kind == "end" else f", and {token.what} follows"
         return self.refuse(f"{where} a number, a name or a bracket is missing{found}", token)
 
-    def _close(self, opened: Token, sign: str) -> None:
+    def _closed(self, opened: Token, inside: Any, sign: str) -> Any:
+        """Return what stands in a bracket, which must be closed."""
         if not self.accept(sign):
             self._refuse_neighbours()
             found = "is not closed" if self.next.kind == "end" else f"is not closed before {self.next.what}"
             self.refuse(f"the bracket {opened.text!r} {found}", opened)
+        return inside
 
-    def _named(self, token: Token) -> Node:
-        if self.text[token.start] != "`" and self.follows("("):
-            return self._call(token)
-        levels, opened = [], self.next
-        while self.accept("," if levels else "["):
-            level = self.take()
-            if level.kind not in ("name", "number", "text"):
-                self.refuse(f"after {opened.what} the name of a column of groups, or of a group, is missing", level)
-            levels.append(level.text)
-        if levels:
-            self._close(opened, "]")
-        return Name(token.text, tuple(levels), token.start)
+    def _levels(self) -> list[str]:
+        def level():
+            before, token = self.before, self.take()
+            if token.kind not in ("name", "number", "text"):
+                self.refuse(f"after {before.what} the name of a column of groups, or of a group, is missing", token)
+            return token.text
+
+        return self._closed(self.take(), self.several(level), "]")
 
     def _call(self, token: Token) -> Node:
         if token.text not in FUNCTIONS:
@@ -294,10 +273,7 @@ class Reader:
             self.refuse(
                 f"{token.text!r} is no function{near or ';'} functions are {', '.join(FUNCTIONS)}{product}", token
             )
-        opened, arguments = self.take(), []
-        while not self.follows(")") and (not arguments or self.accept(",")):
-            arguments.append(self.sum())
-        self._close(opened, ")")
+        arguments = self._closed(self.take(), self.several(self.sum), ")")
         least, most = FUNCTIONS[token.text]
         if not least <= len(arguments) <= most:
             takes = "one argument" if most == 1 else "two arguments or more"

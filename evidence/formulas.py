@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from bayescaling.datasets.formula_nodes import evaluate
 from bayescaling.datasets.formulas import parse_formula
-from bayescaling.inference.formulas.ask import Answering
+from bayescaling.inference.formulas.answering import Answering
 from bayescaling.inference.formulas.question import parse_question
 from bayescaling.models.formula.constants import FUNCTIONS
 from study import register
@@ -227,9 +227,8 @@ def share_below(fit, question, truth):
         name, _, right = question.partition(" where y = ")
         value, _, rest = right.partition(" at ")
         question, truth = f"y at {name} = {truth!r}" + (f", {rest}" if rest else ""), float(value)
-    asked = parse_question(question)
-    answering = Answering(fit, asked)
-    return float((answering.value(asked.asked[0], answering.given) < truth).mean())
+    answers = Answering(fit, question, drifts=False).rows(parse_question(question))
+    return float((answers[question][0] < truth).mean())
 
 
 def _laws():

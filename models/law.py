@@ -147,6 +147,16 @@ class MemberLaw(Law):
         """Return the `Coordinates` of the free parameters, each a scalar unless a law has it otherwise."""
         return Coordinates(self.prior_of)
 
+    def prior_draws(self, rng, reference, rows, draws=1, truth=None):
+        """Return `Draws` of the prior, or one draw of a truth, which is refused where quantities are no scalars."""
+        free = self.free(reference)
+        if truth is not None and not free.several:
+            return super().prior_draws(rng, reference, rows, draws, truth)
+        self._refuse_truth(truth)
+        shapes = {name: (1, draws, *free.several.get(name, ())[1:]) for name in free.priors}
+        values = {name: prior.drawn(rng, shapes[name]) for name, prior in free.priors.items()}
+        return self._drawn(values, reference, rows, rng)
+
     def labels(self, reference):
         """Return names along the dims of free parameters with several values."""
         return {}

@@ -56,19 +56,17 @@ def plot_ask(fit: Fit, *questions: str, **drawing: Unpack[Drawing]) -> Picture:
     answers = answers[np.isfinite(answers[MIDDLE])]
     if answers.empty:
         raise InputError("no question has an interval; ask for a number such as a constant or a value")
-    rows, texts = {}, {label: plain(row, "{:.3g}") for label, row in answers.iterrows()}
+    names = [f"{label}: {plain(row, '{:.3g}')}" for label, row in answers.iterrows()]
     middle = np.abs(answers[MIDDLE])
     own = (answers[LOW] <= 0).any() or middle.max() < ALIKE * middle.min()
-    for (label, row), unit in zip(answers.iterrows(), middle, strict=True):
-        rows[f"{label}: {texts[label]}"] = row[[LOW, MIDDLE, HIGH]].to_numpy(float) / (1.0 if own else unit)
+    drawn = answers[[LOW, MIDDLE, HIGH]].to_numpy(float) / (1.0 if own else middle.to_numpy()[:, None])
     draw: Any = plot_intervals
-    picture = draw.picture(rows, "value" if own else "times the median", log=not own)
-    first = next(iter(texts))
+    picture = draw.picture(dict(zip(names, drawn, strict=True)), "value" if own else "times the median", log=not own)
     return replace(
         picture,
-        title=f"{first} is {texts[first]}",
+        title=" is ".join(names[0].rsplit(": ", 1)),
         caption="Medians and 95% intervals, draw by draw. An arrow: the interval ends beyond the axis.",
-        y=Axis("", names=tuple(rows)),
+        y=Axis("", names=tuple(names)),
         source="",
         checked=False,
     )
@@ -94,10 +92,8 @@ def draw_formula(fit, *, along=None, level=0.95):
 
 def _groups_of(fit):
     """Return the rows of each group by its name, and the values that are given of it; of no groups all rows."""
-    by = list(dict.fromkeys(name for key, _ in fit.law.levels for name in key))
-    if not by:
-        return {"": (fit.rows, {})}
-    labels = np.array(fit.law.group_labels(fit.rows, by))
+    by = fit.law.apart
+    labels = np.array(fit.law.group_labels(fit.rows, by)) if by else np.full(len(fit.rows), "")
     parts = {name: fit.rows[labels == name] for name in dict.fromkeys(labels)}
     return {name: (of, {column: str(of[column].iloc[0]) for column in by}) for name, of in parts.items()}
 
@@ -109,19 +105,15 @@ def _panel(fit, column, level):
     scale = np.log if log else np.asarray
     last = AHEAD * x.max() if log else x.max()
     grid = np.geomspace(x.min(), last, POINTS) if log else np.linspace(x.min(), last, POINTS)
-    others = [name for name in law.columns if name != column]
-    centre = {name: fit.draws.reference[f"centre of {name}"] for name in others}
+    centre = {name: fit.draws.reference[f"centre of {name}"] for name in law.columns if name != column}
     groups = dict([*_groups_of(fit).items()][:MOST_GROUPS])
     places = [centre | given | {column: place} for _, given in groups.values() for place in grid]
     three = ends(respond(fit, places), level).reshape(3, len(groups), POINTS)
-    floors = [
-        name for name, role in law.roles.items() if role.terms and role.terms[0].is_bare and name not in law.groups
-    ]
     for k, (name, look) in enumerate(with_looks(list(groups))):
         of, label = groups[name][0], printable(name) or "the formula"
         layers += median_and_band(grid, three[:, k], look, label, legend=bool(name))
         at, y = of[column].to_numpy(float), law.response(of)
-        if others:  # to the centre, with what the law leaves of them
+        if centre:  # to the centre, with what the law leaves of them
             mean = np.median(fit.draws.mean(of).transpose(*DRAWS, ...).values, axis=(0, 1))
             mean = mean / of[law.counts[1]].to_numpy(float) if law.counts else mean
             there = np.interp(scale(at), scale(grid), three[1, k])
@@ -129,25 +121,23 @@ def _panel(fit, column, level):
         if (sd := _errors(law, of, y)) is not None:
             error = frame(x=at, low=y - 2 * sd, high=y + 2 * sd)
             layers.append(Layer("upright", f"two standard errors, {label}", error, look, False, 0.8, 0.4))
-        layers.append(Layer("points", f"rows, {label}", frame(x=at, y=y), look, False, 4.0, 0.5 if others else 0.9))
-    for name in floors:
+        layers.append(Layer("points", f"rows, {label}", frame(x=at, y=y), look, False, 4.0, 0.5 if centre else 0.9))
+    for name in (name for name in law.floors if name not in law.groups):
         floor = float(fit["posterior"][name].median())
         if response.min() / 2 < floor < 2 * response.max():
             layers.append(Layer("line", name, frame(x=[x.min(), last], y=floor), Look(GREY, "dot"), name, 1.2, 0.8))
     if log:
         edge = frame(x=[x.max(), x.max()], y=[float(response.min()), float(response.max())])
         layers.append(Layer("line", "the largest row", edge, Look(GREY), "largest row", 1.0, 0.6))
-    centred = (
-        f" Of the other columns ({', '.join(others)}) the curve has the centre, and rows are moved there by the law."
-        if others
-        else ""
-    )
+    caption = f"Points are rows, the line is the median of {law.label}, with {percent(level)} bands of its mean."
+    if centre:
+        others = f"Of the other columns ({', '.join(centre)}) the curve has the centre"
+        caption += f" {others}, and rows are moved there by the law."
     value = in_words(three[:, -1, -1], lambda q: plain(q, "{:.3g}"))
     of_name = f" of {name}" if (name := [*groups][-1]) else ""
     return Picture(
         title=f"{law.parsed.left}{of_name} is {value} at {spell(column)} = {shorten_number(float(f'{last:.3g}'))}",
-        caption=f"Points are rows, the line is the median of {law.label}, with {percent(level)} bands of its mean."
-        + centred,
+        caption=caption,
         x=Axis(column, "flop" if last >= 1e4 else "number", log=log),
         y=Axis(str(law.parsed.left), log=law.noise == "relative" and response.max() > 2 * response.min()),
         layers=tuple(layers),

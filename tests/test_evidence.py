@@ -5,12 +5,15 @@ import sys
 from pathlib import Path
 
 import bayescaling as bs
+import numpy as np
+import pandas as pd
 import pytest
 from bayescaling.models.scores.law import Scores
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "evidence"))
 
+import formulas  # noqa: E402
 import make  # noqa: E402
 import since  # noqa: E402
 import small_models  # noqa: E402
@@ -77,6 +80,15 @@ def test_formulas_converge_hold_the_truths_of_simulated_tables_and_are_rejected_
     assert all(of["rejected"] >= 0.8 for of in result["wrong"].values())
     held = [share for of in right for share in of["held"]["90%"].values()]
     assert 0.85 <= sum(held) / len(held) <= 0.95
+
+
+def test_half_of_the_draws_of_an_answer_are_below_its_median():
+    x = np.geomspace(1, 1e3, 12)
+    y = 3 * x**-0.3 * np.exp(0.01 * np.random.default_rng(0).standard_normal(12))
+    fit = bs.fit("y ~ A * x**-a", pd.DataFrame({"x": x, "y": y}), draws=500, tune=500)
+    for question in ("a", "y at x = 30", "x where y = 1.5"):
+        median = float(fit.ask(question)["q50"].iloc[0])
+        assert formulas.share_below(fit, question, median) == pytest.approx(0.5, abs=0.01)
 
 
 def test_steps_from_published_horizons_lead_to_those_of_the_law():

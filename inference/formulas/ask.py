@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,48 +12,26 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets import KINDS
-from ...datasets.deferred import special
-from ...datasets.formula_nodes import (
-    BinaryOperation,
-    Call,
-    Name,
-    Negative,
-    Number,
-    names_in,
-    parts_of,
-    replace_names,
-    spell,
-)
+from ...datasets.formula_nodes import Call, Name, Number, replace_names
 from ...datasets.formulas import FormulaError
-from ...datasets.meaning.names import FALLING, RISING, is_called
-from ...datasets.wording import listed, quoted, suggestion
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ...models.formula.constants import FUNCTIONS
 from ...models.formula.law import SIGMA
-from ...models.loss.search import least, root
-from ..estimands.beyond import ROUNDING, decades_outside, difference_of, drift_of
+from ..estimands.beyond import drift_of
 from ..fitted import of_kind, once
 from ..fitting import fit as fit_law
 from ..intervals import QUANTILES, IntervalTable, ends, name_quantiles, printed
-from ..quoted import drift_errors, quote_draws
+from ..quoted import quote_draws
 from ..standing import graded, standing
-from ..words import plain, probability, times
+from ..words import plain, probability
+from .answering import Answering, is_better_higher
 from .question import Question, parse_question
 
 if TYPE_CHECKING:
     from ..fitted import Fit
 
-BELOW, ABOVE = 1e-3, 1e6  # how far beyond the rows a place is looked for, as factors of the least and the largest
-CELLS, SWEEPS, EXACT = 240, 30, 1e-6  # of a search for a place, and of one for the best over several columns
-STEEP = 1e3  # spreads of the response that a step over the whole range of a column costs beyond it
 SURE = 0.95  # probability from which a direction is claimed
 SHARES = {"never": "never", "at_end": "at an end of the search"}
-OPERATIONS = FUNCTIONS | {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
-INVERSES = {
-    "exp": np.log, "log": np.exp, "log2": np.exp2, "log10": lambda x: 10.0**x, "log1p": np.expm1, "sqrt": np.square,
-    "expit": lambda x: np.log(x / (1 - x)),
-}  # fmt: skip
 
 
 def ask(fit: Fit, *questions: str) -> IntervalTable:
@@ -112,7 +89,7 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
     if any(x > 0 for one in answers.values() for x in (one.outside or {}).values()):
         notes.append(f"beyond the largest row with the drift of laws of losses, {drift_of(fit.law).loss:.1%} a decade")
     if any("at_end" in one.besides for one in answers.values()):
-        notes.append(f"best is where {law.parsed.left} is {'greatest' if _is_better_higher(law) else 'least'}")
+        notes.append(f"best is where {law.parsed.left} is {'greatest' if is_better_higher(law) else 'least'}")
     table = pd.DataFrame(rows, index=pd.Index([*answers], name="question"))
     return printed(table, "value", f"{fit.law.label} on {len(fit.rows):,} rows", "; ".join(notes), fit)
 
@@ -133,9 +110,11 @@ class Answered:
 
     @property
     def is_difference(self):
-        """Return whether it is asked how large or how likely a difference is."""
-        (node, *_), kind = self.question.asked, self.question.kind
-        return kind in ("value", "probability") and isinstance(node, BinaryOperation) and node.operator == "-"
+        """Return whether it is asked how large or how likely a difference is, other than one from a number: 1 - x."""
+        match self.question.kind, self.question.asked[0]:
+            case "value", Call("-", (left, _)):
+                return not isinstance(left, Number)
+        return self.question.kind == "probability"
 
     @property
     def bounded(self):
@@ -231,302 +210,3 @@ def _variants(fit):
     for name, other in laws.items():
         with suppress(InputError), warnings.catch_warnings(action="ignore"):
             yield name, fit_law(other, fit.rows, seed=fit.record["seed"], draws=500, tune=500, check=False)
-
-
-# Draws ---------------------------------------------------------------------------------------------------------------
-
-
-class Answering:
-    """Draws of what is asked of a fit, with the drift beyond its rows; `alone` has them under the law alone.
-
-    Values of columns, (sample,), and names of groups are given in a dict by the names of their columns. `text` is the
-    question, which messages repeat.
-    """
-
-    def __init__(self, fit: Any, text: str, *, drifts: bool = True) -> None:
-        self.law, self.table, self.text, self.reference = fit.law, fit.rows, text, fit.draws.reference
-        posterior = fit["posterior"].to_dataset()
-        self.posterior = {name: _flatten(x) for name, x in posterior.items()}
-        self.count = posterior.sizes["chain"] * posterior.sizes["draw"]
-        self.responses = [name.name for name in names_in(self.law.parsed.left)]
-        self.by = list(dict.fromkeys(column for key, _ in self.law.levels for column in key))
-        self.labels = np.array(self.law.group_labels(self.table, self.by))
-        self.alone = Answering(fit, text, drifts=False) if drifts else self
-        self.slopes, self.moves = once(fit, "slopes", lambda: self._slopes(fit)) if drifts else (None, None)
-        self.outside: dict[str, float] | None = None
-        self.cells: dict[int, np.ndarray] = {}
-        self.searching, self._groups = False, {}
-
-    def rows(self, question: Question, given: dict | None = None) -> dict[str, tuple[np.ndarray, dict]]:
-        """Return the draws of each answer to a question, and what else is said of it, by label."""
-        given = self._read(question, given or {})
-        if question.kind == "best":
-            return self._find_best(question, given)
-        x = self._find_place(question, given) if question.sides else self.value(question.asked[0], given)
-        x = np.where(np.isnan(x := self.whole(x)), np.inf, x)
-        return {question.text: (x, {"never": float(np.isinf(x).mean())} if question.sides else {})}
-
-    def whole(self, x: Any) -> np.ndarray:
-        """Return an array of every draw."""
-        return np.broadcast_to(np.asarray(x, float), (self.count,))
-
-    def _read(self, question, outer):
-        """Return values of columns and names of groups at which a question is asked."""
-        given, known = dict(outer), (*self.law.columns, *self.responses, *self.by)
-        for name, node in question.given.items():
-            if name not in known:
-                self._refuse(f"{quoted(name)} is no column of the formula", name, known)
-            given[name] = str(node).strip("`") if name in self.by else self.value(node, given)
-        return given
-
-    # Values ----------------------------------------------------------------------------------------------------------
-
-    def value(self, node: Any, given: dict) -> Any:
-        """Return an expression of constants, columns and the response, (sample,), at values of columns."""
-        if node == self.law.parsed.left and not isinstance(node, Name):
-            return self.response(given)
-        match node:
-            case Question():
-                return next(iter(self.rows(node, given).values()))[0]
-            case Number():
-                return np.float64(node.value) if node.value == node.value else self._refuse(f"{node.text!r} is text")
-            case Name():
-                return self._value_of(node, given)
-        parts = [np.asarray(self.value(part, given), float) for part in parts_of(node)]
-        with np.errstate(all="ignore"):
-            if isinstance(node, Negative):
-                return -parts[0]
-            return OPERATIONS[node.function if isinstance(node, Call) else node.operator](*parts)
-
-    def _value_of(self, node, given):
-        name = node.name
-        if name in self.law.roles:
-            return self._constant(node, given)
-        if name in given and not isinstance(given[name], str):
-            return given[name]
-        if name in self.responses:
-            return self._solve(self.law.parsed.left, name, self.response(given, node.levels), given)
-        if name in self.law.columns:
-            self._refuse(f"the value of {quoted(name)} is missing; write it after at: ... at {spell(name)} = 1e9")
-        if name in self.posterior and self.posterior[name].ndim == 1:
-            return self.posterior[name]
-        known = (*self.law.roles, *self.law.columns, *self.responses)
-        return self._refuse(f"{quoted(name)} is no constant and no column", name, known)
-
-    def _constant(self, node, given):
-        name, key = node.name, self.law.groups.get(node.name)
-        if key is None:
-            return self._refuse(f"{name} has no groups") if node.levels else self.posterior[name]
-        level = [given.get(column, "") for column in key] if node.levels in (key, ()) else node.levels
-        level, names = ", ".join(level), dict(self.law.levels)[key]
-        if level not in names:
-            example = Name(name, tuple(names[0].split(", ")))
-            missing = f"the group of {name} is missing; write {example}, or at {spell(key[0])} = {example.levels[0]}"
-            self._refuse(f"{quoted(level)} is no group of {name}" if level.strip(", ") else missing, level, names)
-        return self.posterior[name][:, names.index(level)]
-
-    def response(self, given: dict, levels: tuple = ()) -> Any:
-        """Return the right side of the formula, (sample,), at values of columns, of groups by their names."""
-        for level in levels:
-            of = [column for column in self.by if level in set(self.table[column].astype(str))]
-            if not of:
-                self._refuse(f"{quoted(level)} is no group", level, dict.fromkeys(self.labels))
-            given = given | dict.fromkeys(of, level)
-        y = self.value(self.law.parsed.right, given)
-        if not self.searching:
-            self._note_where(given)
-        return y if self.slopes is None else self._drifted(y, given)
-
-    def _drifted(self, y, given):
-        """Add the error of the law beyond the largest row, on the scale of the noise."""
-        decades = self._decades(given)
-        if not (decades > ROUNDING).any():
-            return y
-        error = self.slopes[:, self._rows_of(given)[1]] * decades
-        if self.law.noise == "additive":
-            return y + error * self.reference["typical"]
-        return y * np.exp(error) if self.law.noise == "relative" else special.expit(special.logit(y) + error)
-
-    def _decades(self, given):
-        """Return by how many decades values of columns lie above those of the rows of a group, of the farthest."""
-        rows, columns = self._rows_of(given)[0], [name for name in self.law.columns if name in given]
-        each = [decades_outside(self.whole(given[name]), rows[name].min(), rows[name].max()) for name in columns]
-        return np.max([np.zeros(self.count), *each], axis=0)
-
-    def _rows_of(self, given):
-        """Return the rows of the groups that are given, all where there are none, and the place of the group."""
-        key = tuple(given.get(name) for name in self.by)
-        if key not in self._groups:
-            same = [self.table[name].astype(str) == level for name, level in zip(self.by, key, strict=True) if level]
-            rows = self.table[np.logical_and.reduce(same)] if same else self.table
-            rows = rows if len(rows) else self.table
-            self._groups[key] = rows, int(np.searchsorted(np.unique(self.labels), self.labels[rows.index[0]]))
-        return self._groups[key]
-
-    def _note_where(self, given):
-        """Note how far columns lie outside the rows, on either side."""
-        self.outside, rows = self.outside or {}, self._rows_of(given)[0]
-        of = ", ".join(given[name] for name in self.by if name in given)
-        for name in self.law.columns:
-            low, high, x = rows[name].min(), rows[name].max(), np.median(given[name])
-            if not np.isfinite(x) or abs(decades := float(decades_outside(x, low, high))) <= ROUNDING:
-                continue
-            far = f"{abs(decades):.2g} ranges {'above' if decades > 0 else 'below'}"
-            if low > 0:
-                far = f"{times(x / high)} times the largest" if decades > 0 else f"{x / low:.2g} of the least"
-            self.outside[f"{spell(name)} {far}{f' of {of}' if of else ''}"] = decades
-
-    def _slopes(self, fit):
-        """Return errors a decade beyond the rows of the response, (sample, group), and of best places, (sample,)."""
-        errors = {of: _flatten(x) for of, x in drift_errors(fit).items()}
-        if (groups := len(np.unique(self.labels))) == 1:
-            return errors["loss"][:, None], errors["size"]
-        rng = np.random.default_rng(fit.record["seed"])
-        return drift_of(self.law).slopes_of_groups(rng, (self.count,), groups, difference_of(self.law)), errors["size"]
-
-    def _solve(self, node, name, target, given):
-        """Return the value of a column at which an expression that has it once is a target."""
-        if isinstance(node, Name) and node.name == name:
-            return target
-        inside = [part for part in parts_of(node) if any(x.name == name for x in names_in(part))]
-        if len(inside) != 1:
-            self._refuse(f"{node} cannot be solved for {quoted(name)}; ask for {node}")
-        with np.errstate(all="ignore"):
-            return self._solve(inside[0], name, self._undo(node, inside[0], target, given), given)
-
-    def _undo(self, node, part, target, given):
-        match node:
-            case Negative():
-                return -target
-            case Call(function=function):
-                return INVERSES.get(function, lambda x: self._refuse(f"{node} cannot be solved; ask for it"))(target)
-        first = part is node.left
-        other = self.value(node.right if first else node.left, given)
-        match node.operator:
-            case "+":
-                return target - other
-            case "-":
-                return target + other if first else other - target
-            case "*":
-                return target / other
-            case "/":
-                return target * other if first else other / target
-        return np.power(target, 1 / other) if first else np.log(target) / np.log(other)
-
-    # Places ----------------------------------------------------------------------------------------------------------
-
-    def _find_place(self, question, given):
-        """Return where both sides are one, (sample,), infinite where they never are; of several places the last.
-
-        With the drift it is the place that is nearest to that of the law alone, or the first where that has none.
-        """
-        name, (left, right) = self._column(question.asked[0]), question.sides
-        low, high, forth = self._range(name, beyond=True)
-        held = {name: given[name]} if name in given else {}
-
-        def excess(u):
-            at = given | {name: forth(u)}
-            return self.whole(self.value(left, at) - self.value(right, at | held))
-
-        searching, self.searching = self.searching, True
-        edges, found = np.linspace(low, high, CELLS + 1), np.full(self.count, -1)
-        near = CELLS if self.alone is self else self.alone.cells[id(question)].clip(0)
-        before = excess(np.full(self.count, low))
-        for k in range(CELLS):
-            after = excess(np.full(self.count, edges[k + 1]))
-            closer = (found < 0) | (abs(k - near) <= abs(found - near))
-            found = np.where((np.sign(before) * np.sign(after) <= 0) & closer, k, found)
-            before = after
-        there, self.cells[id(question)] = found >= 0, found
-        start, stop = (np.where(there, edges[found + k], low) for k in (0, 1))
-        sign = np.where(excess(start) > 0, 1.0, -1.0)
-        place = np.where(there, forth(root(lambda u: sign * excess(u), start, stop)), np.inf)
-        self.searching = searching
-        for side, at in ((left, {}), (right, held)):
-            self.value(side, given | {name: place} | at)
-        return place
-
-    def _find_best(self, question, given):
-        """Return the values of columns at which the response is best, and the response there, by label.
-
-        One column is searched at a time; on a budget one of each pair, and the other follows.
-        """
-        names, sides, law = [self._column(node) for node in question.asked], question.sides, self.alone
-        if sides and len(names) == 1:
-            self._refuse("write best x at ..., or best x, y for an equation of both")
-        x = {name: self.table[name].to_numpy(float) for name in names}
-        is_sum = bool(sides) and getattr(sides[0], "operator", "") == "+"  # of shares, which lie within the rows
-        ranges = {name: self._range(name, beyond=bool(sides), linear=is_sum) for name in names}
-        pairs = [*combinations(names, 2)] if sides else [(name, None) for name in names]
-        sign = -1.0 if _is_better_higher(self.law) else 1.0
-
-        def solved(at, last):
-            return at | {last: law._solve(sides[0], last, law.whole(law.value(sides[1], at)), at)} if last else at
-
-        def objective(at):
-            y = sign * law.whole(law.response(at))
-            for name, (low, high, forth) in ranges.items():
-                if forth is not np.exp:  # so that a search ends at an end
-                    far = np.maximum(low - at[name], 0) + np.maximum(at[name] - high, 0)
-                    y = y + STEEP * self.reference["spread"] * far / (high - low)
-                else:
-                    y = np.where(at[name] > 0, y, np.inf)
-            return np.where(np.isfinite(y), y, np.inf)
-
-        law.searching = True
-        centres = {
-            name: np.exp(np.log(of).mean()) if ranges[name][2] is np.exp else of.mean() for name, of in x.items()
-        }
-        at = solved(given | {name: self.whole(of) for name, of in centres.items()}, names[-1] if sides else None)
-        for _ in range(SWEEPS if len(pairs) > 1 else 1):
-            before = at
-            for name, last in pairs:
-                *limits_of, forth = ranges[name]
-                ends_of = [np.full(self.count, end) for end in limits_of]
-                best = least(
-                    lambda u, at=at, name=name, last=last, forth=forth: objective(solved(at | {name: forth(u)}, last)),
-                    *ends_of,
-                )
-                at = solved(at | {name: forth(best)}, last)
-            if all(np.allclose(at[name], before[name], rtol=EXACT) for name in names):
-                break
-        law.searching, ends_of = False, []
-        for name, (low, high, forth) in ranges.items():
-            u = np.log(at[name]) if forth is np.exp else at[name]
-            ends_of.append(np.minimum(u - low, high - u) < (high - low) / CELLS)
-        besides, moved = {"at_end": float(np.any(ends_of, axis=0).mean())}, at
-        if self.slopes is not None and ranges[names[0]][2] is np.exp:
-            drifted = {names[0]: at[names[0]] * np.exp(self.moves * self._decades(at))}
-            moved = solved(at | drifted, names[-1] if sides else None)
-        rows = {f"best {spell(name)}": (self.whole(moved[name]), besides) for name in names}
-        return rows | {f"{self.law.parsed.left} there": (self.whole(self.response(at)), {})}
-
-    def _range(self, name, *, beyond, linear=False):
-        """Return the ends of a search for a column, on its scale, and the way from it; within the rows or beyond."""
-        x = self.table[name].to_numpy(float)
-        if (x > 0).all() and not linear:
-            return *np.log([x.min() * BELOW, x.max() * ABOVE] if beyond else [x.min(), x.max()]), np.exp
-        span = (x.max() - x.min()) * (beyond and not linear)
-        return x.min() - span, x.max() + 10 * span, np.asarray
-
-    def _column(self, node):
-        if node.name not in self.law.columns:
-            self._refuse(f"{quoted(node.name)} is no column on the right of ~", node.name, self.law.columns)
-        return node.name
-
-    def _refuse(self, why, name="", names=()):
-        near = suggestion(name, names) if name else ""
-        known = f"; there are {listed(names)}" if names and not near else ""
-        raise FormulaError(f"question {self.text!r}: {why}{near or known}")
-
-
-def _is_better_higher(law):
-    """Return whether the response, or what is counted, is called as what is better where it is higher."""
-    left = law.parsed.left
-    name = law.counts[0] if law.counts else left.name if isinstance(left, Name) else ""
-    return is_called(name, RISING) and not is_called(name, FALLING)
-
-
-def _flatten(x: xr.DataArray) -> np.ndarray:
-    x = x.transpose(*DRAWS, ...).values
-    return x.reshape(-1, *x.shape[2:])

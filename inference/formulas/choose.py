@@ -15,7 +15,7 @@ from ...datasets.formulas import parse_formula
 from ...datasets.meaning.names import FALLING, RISING, is_called, means, words
 from ...datasets.wording import listed
 from ...errors import DiagnosticWarning, InputError, TableNote
-from ...models.formula.suited import UNBOUNDED, find_errors
+from ...models.formula.suited import UNBOUNDED, find_errors, place_of
 from ..checks.suggestion import LEAST_GAIN
 from ..comparison.weights import sum_error
 from ..fitting import fit as fit_law
@@ -28,21 +28,23 @@ if TYPE_CHECKING:
 # Words in the names of columns, in the order in which they are preferred.
 HELD_OUT = str.split("test val valid validation eval dev final heldout")
 COUNTS = str.split("param parameter paramcount weight nonembedding active total vocab")
-SIZES = [*COUNTS, *str.split("model size token image sample example demo demonstration trajectory character")]
-SIZES += str.split("word sentence document data train query queries structure n d flop flos compute c hour bits")
-SIZES += str.split("episode step iteration epoch")
+SIZES = COUNTS + str.split(
+    "model size token image sample example demo demonstration trajectory character word sentence document data train "
+    "query queries structure n d flop flos compute c hour bits episode step iteration epoch"
+)
 SHAPES = str.split("width dim hidden channels embd")  # of a model, which its parameters follow from
 HARD = str.split("seed lr rate index id rank ub time sec second runtime memory mb gb batch bs")  # what no law is of
-SETTINGS = [
-    *HARD,
-    *str.split("best peak dropout temperature wd decay warmup minus plus stderr se sem std sd min max ci"),
-]
-SETTINGS += str.split("depth layer head k question trial")
+SETTINGS = HARD + str.split(
+    "best peak dropout temperature wd decay warmup minus plus stderr se sem std sd min max ci depth layer head k "
+    "question trial"
+)
 CHANCE = str.split("random chance baseline")
-COUNTED = str.split("success successes solved correct passed wins"), str.split("trials total attempts n episodes")
+SUCCESSES = str.split("success successes solved correct passed wins")
+TRIALS = str.split("trials total attempts n episodes")
 MOST, MOST_COLUMNS = 3, 4  # formulas that are fitted, and columns that one is of
 LEAST_VALUES, LEAST_RANGE, MOST_GROUPS = 3, 1.5, 12
 CONSTANTS = {*sum(PAIRS, ()), *str.split("E c x0 b top R0 mid k m e0 slope g lam")}
+MARK = " ·"  # behind the name of a column that has the name of a constant
 LEAST_F = 4  # of a regression of ranks on logarithms
 ALIKE = 0.998  # of the variance of a logarithm: a column that others tell so well is none of its own
 
@@ -55,12 +57,7 @@ class Proposal(NamedTuple):
 
 
 class Columns:
-    """What the columns of a table are.
-
-    Parameters
-    ----------
-    table : DataFrame
-    """
+    """What the columns of a table are."""
 
     def __init__(self, table: pd.DataFrame) -> None:
         self.table = table
@@ -70,13 +67,17 @@ class Columns:
         self.numbers = [name for name in numbers if table[name].nunique() > 1 and name not in errors]
         self.chance = next((name for name in numbers if is_called(name, CHANCE)), None)
 
+    @staticmethod
+    def spell(name: str) -> str:
+        """Write a name as a formula has it, with a mark where a constant has that name."""
+        return spell(f"{name}{MARK}" if name in CONSTANTS else name)
+
     def counts(self) -> list[str]:
         """Return columns of successes and of trials, none where there are none."""
         whole = [name for name in self.table.select_dtypes("number") if (self.table[name].dropna() % 1 == 0).all()]
-        pairs = [
-            (k, n) for k in whole if is_called(k, COUNTED[0]) for n in whole if is_called(n, COUNTED[1]) and n != k
-        ]
-        return next(([k, n] for k, n in pairs if (self.table[k] <= self.table[n]).all()), [])
+        successes, trials = ([name for name in whole if is_called(name, called)] for called in (SUCCESSES, TRIALS))
+        pairs = ([k, n] for k in successes for n in trials if n != k)
+        return next((pair for pair in pairs if (self.table[pair[0]] <= self.table[pair[1]]).all()), [])
 
     def responses(self) -> list[str]:
         """Return columns that may be the response, the likeliest first; without a known name the last of numbers."""
@@ -106,7 +107,12 @@ class Columns:
         best = min(found.values(), default=0)
         names = [name for name, kind in found.items() if kind <= max(best, 1)]
         kept: list[str] = []
-        for name in sorted(names, key=lambda name: (found[name], self._rank(name))):
+
+        def rank(name):
+            size = next((k for k, word in enumerate(SIZES) if is_called(name, [word])), len(SIZES))
+            return found[name], size, "all" not in words(name)
+
+        for name in sorted(names, key=rank):
             of_shape = is_called(name, SHAPES) and any(is_called(other, COUNTS) for other in kept)
             if not of_shape and not self._is_told(name, kept):
                 kept.append(name)
@@ -117,17 +123,8 @@ class Columns:
         if not others:
             return False
         ranks = self.table[[name, *others]].rank(method="dense").corr().iloc[0, 1:]
-        logs = np.log(self.table[[name, *others]].dropna().to_numpy(float))
-        logs -= logs.mean(axis=0)
-        fitted = logs[:, 1:] @ np.linalg.lstsq(logs[:, 1:], logs[:, 0], rcond=None)[0]
-        left = ((logs[:, 0] - fitted) ** 2).sum() / max((logs[:, 0] ** 2).sum(), 1e-300)
-        return bool((ranks.abs() > 1 - 1e-9).any()) or left < 1 - ALIKE
-
-    @staticmethod
-    def _rank(name):
-        return next((k for k, word in enumerate(SIZES) if is_called(name, [word])), len(SIZES)), "all" not in words(
-            name
-        )
+        _, left, of = _regress(np.log(self.table[[*others, name]].dropna().to_numpy(float)))
+        return bool((ranks.abs() > 1 - 1e-9).any()) or left <= (1 - ALIKE) * of
 
     def shares(self, response: list[str]) -> list[str]:
         """Return columns of shares that sum to 1 or 100 in every row, none if there are fewer than three."""
@@ -154,41 +151,25 @@ class Columns:
         y = self.table[response[0]] / (self.table[response[1]] if len(response) > 1 else 1.0)
         data = np.column_stack([np.log(self.table[x].to_numpy(float)), y.rank()])
         data = data[np.isfinite(data).all(axis=1)]
-        data -= data.mean(axis=0)
-        slopes, free = np.linalg.lstsq(data[:, :-1], data[:, -1], rcond=None)[0], len(data) - len(x) - 1
-        left, of = ((data[:, -1] - data[:, :-1] @ slopes) ** 2).sum(), (data[:, -1] ** 2).sum()
+        (slopes, left, of), free = _regress(data), len(data) - len(x) - 1
         if free > 0 and (of - left) / len(x) < LEAST_F * left / free:
-            place = self.table.attrs.get("source", "the table")
-            warn(
-                f"{place}: {listed(response)} hardly changes with {listed(x)}; another formula may tell more", TableNote
-            )
+            seen = f"{place_of(self.table)}: {listed(response)} hardly changes with {listed(x)}"
+            warn(f"{seen}; another formula may tell more", TableNote)
         return list(slopes > 0)
 
 
+def _regress(data):
+    """Return slopes of the last column in the others, and its squares about the regression and about the mean."""
+    *x, y = (data - data.mean(axis=0)).T
+    slopes = np.linalg.lstsq(np.transpose(x), y, rcond=None)[0]
+    return slopes, ((y - slopes @ x) ** 2).sum(), (y**2).sum()
+
+
 def fit_usual(table: pd.DataFrame, law: Callable[[str], Any] = str, **settings: Any) -> tuple[Fit, dict[str, str]]:
-    """Fit the usual formulas for a table, and choose the one that predicts rows left out best.
+    """Fit the usual formulas for a table: the fit of one, and what there is to say of each other one.
 
-    Parameters
-    ----------
-    table : DataFrame
-        From ``read(source, "columns")``.
-    law : callable, optional
-        Makes the law of a formula, such as one with priors.
-    **settings
-        As for `fit`.
-
-    Returns
-    -------
-    fit : Fit
-        Of the first formula that is usual for the table, unless another of the same response predicts better by more
-        than its standard error and four nats.
-    others : dict of str to str
-        What there is to say of each other formula that was fitted.
-
-    Raises
-    ------
-    InputError
-        If the table tells no formula, or none can be fitted to it.
+    It is of the first unless another of the same response predicts rows left out better by more than the error of that
+    and four nats. `law` makes the law of a formula, such as one with priors; settings are those of `fit`.
     """
     fits: dict[str, Fit] = {}
     refusals = []
@@ -201,44 +182,30 @@ def fit_usual(table: pd.DataFrame, law: Callable[[str], Any] = str, **settings: 
                 refusals.append(error)
     if not fits:
         raise refusals[0]
-    scores = {formula: _score(fit) for formula, fit in fits.items()}
+    with warnings.catch_warnings(action="ignore", category=DiagnosticWarning):
+        scores = {formula: fit.loo(high_k="none").elpd_i.values for formula, fit in fits.items()}
+
+    def compare(one, other):
+        """Return the nats by which a formula predicts better, and their error, None where responses differ."""
+        apart = scores[one] - scores[other]
+        laws = [(fits[formula].law.scale, fits[formula].law.observed) for formula in (one, other)]
+        return (apart.sum(), sum_error(apart)) if laws[0] == laws[1] else None
+
     best, *rest = fits
     for formula in rest:
-        if _comparable(fits[best], fits[formula]):
-            apart = scores[formula] - scores[best]
-            best = formula if apart.sum() > max(LEAST_GAIN, sum_error(apart)) else best
+        if (gain := compare(formula, best)) and gain[0] > max(LEAST_GAIN, gain[1]):
+            best = formula
     others = {}
-    for formula in [formula for formula in fits if formula != best]:
+    for formula in (formula for formula in fits if formula != best):
         others[formula] = "is of another response"
-        if _comparable(fits[best], fits[formula]):
-            apart = scores[formula] - scores[best]
-            how = f"{'better' if apart.sum() > 0 else 'worse'} by {abs(apart.sum()):.1f} ± {sum_error(apart):.1f} nats"
-            others[formula] = f"predicts the rows {how}"
+        if gain := compare(formula, best):
+            how = "better" if gain[0] > 0 else "worse"
+            others[formula] = f"predicts the rows {how} by {abs(gain[0]):.1f} ± {gain[1]:.1f} nats"
     return fits[best], others
 
 
-def _score(fit):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiagnosticWarning)
-        return fit.loo(high_k="none").elpd_i.values
-
-
-def _comparable(one, other):
-    return one.law.scale == other.law.scale and one.law.observed == other.law.observed
-
-
 def propose(table: pd.DataFrame) -> list[Proposal]:
-    """Return formulas for a table, the likeliest first.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From ``read(source, "columns")``.
-
-    Raises
-    ------
-    InputError
-        If no column can be a response, or none what it is a function of.
+    """Return formulas for a table of ``read(source, "columns")``, the likeliest first.
 
     Examples
     --------
@@ -246,31 +213,30 @@ def propose(table: pd.DataFrame) -> list[Proposal]:
     >>> [proposal.formula for proposal in propose(table)]
     ['test_error ~ E + A * n_images**-alpha', 'test_error ~ A * n_images**-alpha']
     """
-    place = table.attrs.get("source", "the table")
-    # Constants with the name of a column take another one.
-    apart = {name: f"{name} ·" for name in table if name in CONSTANTS}
-    columns = Columns(table.rename(columns=apart))
+    columns = Columns(table)
     counts, responses = columns.counts(), columns.responses()
     several = [counts] * bool(counts) + [[name] for name in responses if name not in counts]
     found = [(response, columns.predictors([*counts, *response])) for response in several]
     found = [(response, x) for response, x in found if x or columns.shares(response) or columns.group([])]
     if not found:
-        y = spell(several[0][0]) if several else "y"
-        why = "no column of numbers could be a response"
+        y, why = "y", "no column of numbers could be a response"
         if several:
-            why = f"{listed(several[0])} could be a function of no column: none has {LEAST_VALUES} positive numbers"
-        names = listed(table.columns, 8)
-        raise InputError(f"{place}: {why}; write the formula: fit '{y} ~ E + A * x**-alpha' with columns of {names}")
+            y, names = spell(several[0][0]), listed(several[0])
+            why = f"{names} could be a function of no column: none has {LEAST_VALUES} positive numbers"
+        known = f"with columns of {listed(table.columns, 8)}"
+        raise InputError(f"{place_of(table)}: {why}; write the formula: fit '{y} ~ E + A * x**-alpha' {known}")
     proposals, *others = [[*_propose_forms(columns, *each)] for each in found[:2]]
     if others and not is_called(found[1][0][0], ["train"]):
         proposals.insert(MOST - 1, others[0][0])
+    # Constants with the name of a column take another one.
+    taken = [name for name in table if name in CONSTANTS]
     unused = (f"p{k}" for k in range(1, 99) if f"p{k}" not in table)
-    names = dict(zip(apart, unused, strict=False)) | {new: name for name, new in apart.items()}
+    names = dict(zip(taken, unused, strict=False)) | {f"{name}{MARK}": name for name in taken}
 
     def rename(node):
         return Name(names.get(node.name, node.name), tuple(names.get(level, level) for level in node.levels))
 
-    for k, (formula, published) in enumerate(proposals if apart else ()):
+    for k, (formula, published) in enumerate(proposals if taken else ()):
         parsed = parse_formula(formula)
         left, right = (replace_names(node, rename) for node in (parsed.left, parsed.right))
         proposals[k] = Proposal(f"{left} ~ {right}", published)
@@ -279,13 +245,13 @@ def propose(table: pd.DataFrame) -> list[Proposal]:
 
 def _propose_forms(columns: Columns, response: list[str], x: list[str]) -> Iterator[Proposal]:
     """Yield formulas of one response, as counts of successes and of trials, and its predictors."""
-    left = " / ".join(map(spell, response))
+    left = " / ".join(map(columns.spell, response))
     if shares := columns.shares(response):
-        inside = " + ".join(f"t_{re.split(r'[_./ -]', name)[-1]} * {spell(name)}" for name in shares)
+        inside = " + ".join(f"t_{re.split(r'[_./ -]', name)[-1]} * {columns.spell(name)}" for name in shares)
         yield Proposal(f"{left} ~ c + exp({inside})", published=True)
         return
     if not x:  # seeds of several settings
-        yield Proposal(f"{left} ~ mu[{spell(columns.group([]) or '')}]")
+        yield Proposal(f"{left} ~ mu[{columns.spell(columns.group([]) or '')}]")
         return
     most = max(1, (len(columns.table) - 1) // 2)  # predictors that a floor and powers of them leave a row for
     if len(x) > most:
@@ -295,14 +261,14 @@ def _propose_forms(columns: Columns, response: list[str], x: list[str]) -> Itera
     if len(x) > 1:
         yield from _propose_of_several(columns, left, dict(zip(x, rises, strict=True)), len(response) > 1)
         return
-    group, one = columns.group(x), spell(x[0])
-    at = f"[{spell(group)}]" if group else ""
+    group, one = columns.group(x), columns.spell(x[0])
+    at = f"[{columns.spell(group)}]" if group else ""
     power, curve = f"A{at} * {one}**-alpha{at}", f"R0 + (top{at} - R0) / (1 + (mid{at} / {one})**b{at})"
     if len(response) > 1:
         forms = [f"1 - (1 + {one} / x0{at})**-b{at}", f"1 / (1 + (x0{at} / {one})**b{at})", curve]
         forms = forms if rises[0] else [f"(1 + {one} / x0{at})**-b{at}", f"1 / (1 + ({one} / x0{at})**b{at})"]
     elif columns.chance is not None and rises[0]:
-        base = spell(columns.chance)
+        base = columns.spell(columns.chance)
         forms = [f"{base} + (top - {base}) / (1 + exp(-k * (log10({one}) - m)))"]
     elif is_called(response[0], UNBOUNDED) or (columns.table[response[0]] <= 0).any():
         forms = [f"e0{at} + slope{at} * log10({one})", f"top{at} - {power}" if rises[0] else f"E + {power}"]
@@ -324,31 +290,32 @@ def _propose_of_several(columns: Columns, left: str, rises: dict[str, bool], cou
 
     def powers(names, used=()):
         pairs = [pair for pair in PAIRS if pair[0] not in used]
-        return write_powers([*map(spell, names)], pairs, ["-" if rises[name] else "+" for name in names])
+        return write_powers([*map(columns.spell, names)], pairs, ["-" if rises[name] else "+" for name in names])
 
     if counts:
-        logs = [f"{'+' if rises[n] else '-'} {b} * log({spell(n)})" for n, (_, b) in zip(x, PAIRS, strict=False)]
+        signs = ["+" if rises[name] else "-" for name in x]
+        logs = [f"{sign} {b} * log({columns.spell(n)})" for sign, n, (_, b) in zip(signs, x, PAIRS, strict=False)]
         yield Proposal(f"{left} ~ expit({' '.join(logs).strip(' +')} - m)")
         return
     active, bits, vocabulary = named("active"), named("bits"), named("vocab", "vocabulary")
     whole = next((n for n in x if active and n != active and "total" in words(n)), None)
     others = [name for name in x if name not in (bits, active, whole) and not (whole and "experts" in words(name))]
     if bits and others:
-        kept = f"({spell(others[0])} * (1 - exp(-{spell(bits)} / g)))"
+        kept = f"({columns.spell(others[0])} * (1 - exp(-{columns.spell(bits)} / g)))"
         yield Proposal(f"{left} ~ E + A * {kept}**-alpha{powers(others[1:], ['A'])}", published=True)
     if active and whole and (table[whole] >= table[active]).all():
-        a, t = spell(active), spell(whole)
+        a, t = columns.spell(active), columns.spell(whole)
         usual = powers(others, ["A", "C"])
         yield Proposal(f"{left} ~ E + A * {a}**-alpha * ({t} / {a})**-gamma{usual}", published=True)
         x = [active, whole, *others]
     width = named("embed", "embedding", "dim", "width", among=columns.numbers)
     if vocabulary and width:
         rest = [name for name in x if name not in (vocabulary, width)]
-        embedded = f"B * ({spell(vocabulary)} * {spell(width)})**-beta"
+        embedded = f"B * ({columns.spell(vocabulary)} * {columns.spell(width)})**-beta"
         yield Proposal(f"{left} ~ E{powers(rest, ['B'])} + {embedded}", published=True)
     teacher = next((n for n in columns.numbers if "teacher" in words(n) and is_called(n, FALLING)), None)
     if teacher:
         logs = is_called(teacher, ["ppl", "perplexity"])
-        y, given = (f"log({left})", f"log({spell(teacher)})") if logs else (left, spell(teacher))
+        y, given = (f"log({left})", f"log({columns.spell(teacher)})") if logs else (left, columns.spell(teacher))
         yield Proposal(f"{y} ~ lam * {given}{powers(x)}", published=True)
     yield Proposal(f"{left} ~ {'top' if all(rises.values()) else 'E'}{powers(x)}")

@@ -18,34 +18,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...datasets.formula_nodes import BinaryOperation, Name, Node, Number
+from ...datasets.formula_nodes import Call, Name, Node
 from ...datasets.formulas import Reader
-
-NO_NUMBER = float("nan")  # the value of the name of a group
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked.
-
-    Parameters
-    ----------
-    text : str
-    asked : tuple of Node
-        An expression, or the columns whose best values are asked for.
-    sides : tuple of Node
-        Of an equation, its two sides; else none.
-    kind : str
-        ``"value"``, ``"probability"`` (of a difference above 0), ``"place"`` or ``"best"``.
-    given : dict of str to Node
-        Values of columns; of columns of groups the name of a group.
-    """
+    """What is asked."""
 
     text: str
-    asked: tuple[Node, ...]
-    sides: tuple[Node, ...]
-    kind: str
-    given: dict[str, Node]
+    asked: tuple[Node, ...]  # an expression, or the columns whose best values are asked for
+    sides: tuple[Node, ...]  # of an equation
+    kind: str  # "value", "probability" (of a difference above 0), "place" or "best"
+    given: dict[str, Node]  # values of columns, and names of groups
 
     def __str__(self):
         return f"({self.text})"
@@ -53,11 +38,6 @@ class Question:
 
 def parse_question(text: str) -> Question:
     """Read a question.
-
-    Raises
-    ------
-    FormulaError
-        If it cannot be read; the message names the place.
 
     Examples
     --------
@@ -79,30 +59,25 @@ class _QuestionReader(Reader):
         start = self.next.start
         if self.follows_word("best") and self.tokens[self.place + 1].kind == "name":
             self.take()
-            asked, kind = self._several(lambda: self._column("best")), "best"
-            on_budget = self.follows_word("for") and self.take()
-            sides, given = self._equation() if on_budget else (), {}
+            asked, kind = self.several(lambda: self._column("best")), "best"
+            sides, given = self._equation() if self.accept_word("for") else (), {}
         else:
             at, asked, sides, kind = self.next, (self.sum(),), (), "value"
             given = self._places()
             if self.follows("<", ">"):
-                above, parts, later = self.take().text == ">", [asked[0], self.sum()], self._places()
-                if given:
-                    parts = [
-                        Question(str(x), (x,), (), kind, of)
-                        for x, of in zip(parts, (given, later or given), strict=True)
-                    ]
-                larger, smaller = parts if above else parts[::-1]
-                asked, kind, given = (BinaryOperation("-", larger, smaller),), "probability", {} if given else later
+                above, other, later = self.take().text == ">", self.sum(), self._places()
+                sides_of = [(asked[0], given), (other, later or given)]
+                parts = [Question(str(x), (x,), (), kind, of) if given else x for x, of in sides_of]
+                asked = (Call("-", tuple(parts if above else parts[::-1])),)
+                kind, given = "probability", {} if given else later
             elif not given and self.follows_word("where"):
-                self._check_column(asked[0], "before 'where'", at)
-                self.take()
+                self._check_column(asked[0], f"before {self.take().text!r}", at)
                 sides, kind = self._equation(), "place"
         given = given or self._places()
         return Question(self.text[start : self.next.start].strip(), tuple(asked), sides, kind, given)
 
     def _places(self):
-        return dict(self._several(self._given)) if self.follows_word("at") and self.take() else {}
+        return dict(self.several(self._given)) if self.accept_word("at") else {}
 
     def _atom(self):
         """Read an atom; what stands in brackets may be a question."""
@@ -112,15 +87,8 @@ class _QuestionReader(Reader):
         question = self.question()
         if question.kind == "probability":
             self.refuse("a probability has no place in an expression; ask for it alone", opened)
-        self._close(opened, ")")
-        return question.asked[0] if question.kind == "value" and not question.given else question
-
-    def _several(self, read):
-        items = [read()]
-        while self.follows(","):
-            self.take()
-            items.append(read())
-        return items
+        inside = question.asked[0] if question.kind == "value" and not question.given else question
+        return self._closed(opened, inside, ")")
 
     def _equation(self):
         left = self.sum()
@@ -129,17 +97,16 @@ class _QuestionReader(Reader):
 
     def _column(self, where):
         at = self.next
-        node = self.sum()
-        self._check_column(node, where, at)
-        return node
+        return self._check_column(self.sum(), where, at)
 
     def _check_column(self, node, where, at):
         if not isinstance(node, Name) or node.levels:
             self.refuse(f"{node} is no column, and one is asked for {where}", at)
+        return node
 
     def _given(self):
         name = self.take()
         if name.kind != "name":
             self.refuse("after 'at' the name of a column is missing; write y at x = 1e9", name)
         self.expect("=", f"after {name.text!r}")
-        return name.text, Number(NO_NUMBER, self.take().text) if self.next.kind == "text" else self.sum()
+        return name.text, Name(self.take().text) if self.next.kind == "text" else self.sum()

@@ -25,13 +25,11 @@ def _answers(fit):
     posterior = fit["posterior"].to_dataset()
     quoted = quote_draws(fit, {name: posterior[name] for name in fit.law.roles})
     for name, x in quoted.items():
-        groups = [dim for dim in x.dims if dim not in DRAWS]
-        if not groups:
-            yield Answer(spell(name), name_quantiles(x), _three_digits, f"{name} is {{x}} ({{of}}).")
-            continue
-        for level in x[groups[0]].values[:MOST_LEVELS]:
-            label = str(Name(name, (str(level),)))
-            yield Answer(label, name_quantiles(x.sel({groups[0]: level})), _three_digits, f"{label} is {{x}} ({{of}}).")
+        dims = [dim for dim in x.dims if dim not in DRAWS]
+        for level in x[dims[0]].values[:MOST_LEVELS] if dims else [None]:
+            label = str(Name(name, (str(level),) if dims else ()))
+            of_level = x.sel({dims[0]: level}) if dims else x
+            yield Answer(label, name_quantiles(of_level), _three_digits, f"{escape(label)} is {{x}} ({{of}}).")
     ahead = _ahead(fit)
     for (question, row), template in zip(fit.ask(*ahead).iterrows(), ahead.values(), strict=True):
         facts = {"decades": finite(row["decades"]), "row": "row"}
@@ -48,7 +46,7 @@ def _ahead(fit):
     from ..formulas.ask import respond
 
     law, left = fit.law, fit.law.parsed.left
-    names = law.levels[0][1] if len(law.levels) == 1 and len(law.levels[0][0]) == 1 else ()
+    names = law.levels[0][1] if len(law.apart) == len(law.levels) == 1 else ()
     groups = [str(Name(left.name, (name,))) for name in names] if isinstance(left, Name) else []
     if not law.columns:
         both = " - ".join(groups[:2])

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from ...datasets.deferred import special
-from ...datasets.formula_nodes import POWER, BinaryOperation, Call, Name, Node, evaluate, names_in
+from ...datasets.formula_nodes import POWER, Call, Name, Node, evaluate, names_in
 from ..arrays import exp, log, log1p, maximum, minimum, namespace, sigmoid
-from ..priors import POSITIVE, REAL, FreeParameter, Prior
+from ..priors import POSITIVE, FreeParameter, Prior
 from .roles import Role, add, carriers_of, has, product_of, sum_of
 
 LEAST, MOST = 1e-300, 300.0  # of what a logarithm is taken of, and of what an exponential is: beyond, slopes are NaN
@@ -27,6 +27,7 @@ SPREAD = "Spread of groups, in logarithms of what is positive: as wide as the pr
 DEVIATION = "Of each group, in units of their spread."
 # Default priors by role: what is sampled is called by a prefix and the constant.
 PRIORS = {
+    "given": ("", "Normal(0, 1)", "As the user states."),
     "exponent": ("", "LogNormal(-1.2, 0.7)", "Exponent, of the sign that the formula states: 0.08 to 1.2."),
     "sharpness": ("", "LogNormal(-1, 1)", "Exponent of a sum or of a ratio to a scale: 0.05 to 2.7."),
     "width": ("", "LogNormal(-1, 0.7)", "Exponent that divides: 0.09 to 1.5; a narrower one is a corner."),
@@ -80,29 +81,14 @@ FUNCTIONS: dict[str, Callable] = {
 
 @dataclass(frozen=True)
 class Placing:
-    """How constants follow from what is sampled.
-
-    Parameters
-    ----------
-    roles : dict of str to Role
-    groups : dict of str to tuple of str
-        Columns of groups of the constants that have a value for each.
-    signs : dict of str to int
-        Of amplitudes: 1 or -1 where the term has that sign on every row, 0 where it has both.
-    rest : Node
-        The terms that have no amplitude.
-    positive : bool
-        Whether the response is positive.
-    levels : dict of tuple to tuple of str
-        The groups of each combination of columns of groups.
-    """
+    """How constants follow from what is sampled."""
 
     roles: dict[str, Role]
-    groups: dict[str, tuple[str, ...]]
-    signs: dict[str, int]
-    rest: Node
-    positive: bool
-    levels: dict[tuple[str, ...], tuple[str, ...]]
+    groups: dict[str, tuple[str, ...]]  # columns of groups of the constants that have a value for each
+    signs: dict[str, int]  # of amplitudes: that of the term on every row, 0 where it has both
+    rest: Node  # the terms that have no amplitude
+    positive: bool  # whether the response is
+    levels: dict[tuple[str, ...], tuple[str, ...]]  # the groups of each combination of columns of groups
 
     @functools.cached_property
     def units(self) -> tuple[tuple[str, ...], ...]:
@@ -111,14 +97,14 @@ class Placing:
         terms = dict.fromkeys(role.terms for role in self.roles.values() if role.kind == "carrier")
         return (*linear, *(tuple(name for name, role in self.roles.items() if role.terms == own) for own in terms))
 
-    @property
+    @functools.cached_property
     def has_shares(self) -> bool:
         """Return whether all terms are positive, so that they are shares of the response at the centre."""
         levels = any(role.kind == "level" for role in self.roles.values())
         alone = all(self.signs.get(unit[0], 1) == 1 for unit in self.units) and self.rest == add(())
         return bool(self.units) and self.positive and alone and not levels
 
-    @property
+    @functools.cached_property
     def level(self) -> str | None:
         """Return the constant that is added or subtracted by itself, which follows from the response at the centre."""
         if self.has_shares:
@@ -126,10 +112,9 @@ class Placing:
         alone = (unit[0] for unit in self.units if all(term.is_bare for term in self.roles[unit[0]].terms))
         return next(alone, None)
 
-    def sampled(self, name: str) -> tuple[str, str, str]:
+    def _prior_of(self, name: str) -> tuple[str, str, str]:
         """Return the prefix, default prior and reason of what is sampled for a constant that has a role inside."""
-        role = self.roles[name]
-        kind = role.kind
+        role, kind = self.roles[name], self.roles[name].kind
         if kind == "exponent" and (role.inverse or any(has(role.beside, (other,)) for other in self.roles)):
             kind = "width" if role.inverse else "sharpness"
         if kind == "level" and not self.positive:
@@ -146,10 +131,8 @@ class Placing:
 
     def _sampled(self) -> Iterator[tuple[FreeParameter, tuple[str, int] | None]]:
         for name, role in self.roles.items():
-            if role.kind == "given":
-                yield FreeParameter(name, "Normal(0, 1)", "As the user states.", support=REAL), self._several(name)
-            elif role.kind not in ("amplitude", "carrier"):
-                yield from self._parameters(name, *self.sampled(name))
+            if role.kind not in ("amplitude", "carrier"):
+                yield from self._parameters(name, *self._prior_of(name))
         why = "Share of the response at the centre, of what terms before it leave; no share is preferred."
         if self.has_shares:
             yield FreeParameter("centre", "LogNormal(0, 1)", "Response at the centre of the columns, medians."), None
@@ -165,10 +148,14 @@ class Placing:
             yield from _shares(names, why)
 
     def _parameters(self, name, prefix, prior, why):
-        pooled = self.is_pooled(name)
-        yield FreeParameter(prefix + name, prior, why), None if pooled else self._several(name)
-        if pooled:
-            yield from self._deviations(name, spread_of(Prior.parse(prior)))
+        """Yield what is sampled of a constant: its values, or that of all groups and what these deviate by."""
+        if not self.is_pooled(name):
+            yield FreeParameter(prefix + name, prior, why), self._several(name)
+            return
+        yield FreeParameter(prefix + name, prior, why), None
+        low, high = Prior.parse(prior).quantile([0.16, 0.84])
+        positive = Prior.parse(prior).support == POSITIVE
+        yield from self._deviations(name, float(np.log(high / low) if positive else high - low) / 2)
 
     def _deviations(self, name, sd):
         (dim, count), pooled = self._several(name), self.is_pooled(name)
@@ -203,10 +190,9 @@ class Placing:
 
     def _inner(self, name: str, values: dict, known: dict, reference: dict) -> Any:
         """Return the value of a constant that has a role inside a function, a power or a sum, or that is a level."""
-        role = self.roles[name]
-        prefix = "" if role.kind == "given" else self.sampled(name)[0]
-        x = self._spread_groups(name, values, values[prefix + name])
-        key = self.groups.get(name, ())
+        role, key = self.roles[name], self.groups.get(name, ())
+        prefix, prior, _ = self._prior_of(name)
+        x = self._by_group(name, values, values[prefix + name], Prior.parse(prior).support == POSITIVE)
         match role.kind:
             case "given" | "exponent":
                 return x
@@ -223,71 +209,58 @@ class Placing:
         ratio = x * abs(self._at(role.beside, key, known, reference))
         return 1 / ratio if role.inverse else ratio
 
-    def _spread_groups(self, name: str, values: dict, x: Any) -> Any:
-        """Return values by group, (..., group), of what is pooled; others unchanged."""
-        if not self.is_pooled(name) or self.roles[name].kind in ("amplitude", "carrier"):
-            return x
-        deviation = values[f"spread_{name}"][..., None] * values[f"deviation_{name}"]
-        positive = Prior.parse(self.sampled(name)[1]).support == POSITIVE
-        return x[..., None] * exp(deviation) if positive else x[..., None] + deviation
-
     def _carry_all(self, values: dict, known: dict, reference: dict) -> None:
         """Give amplitudes and carriers their values, so that terms have their sizes at the centre."""
         spread, rest = reference["spread"], 1.0
         for unit in self.units:
-            name, label = unit[0], "_".join(unit)
+            name = unit[0]
             if name == self.level:
                 continue
+            key, role, sign = self.groups.get(name, ()), self.roles[name], self.signs.get(name, 1)
             if self.has_shares:
-                share = values[f"share_{label}"] if unit != self.units[-1] else 1.0
+                share = values["share_" + "_".join(unit)] if unit != self.units[-1] else 1.0
                 size, rest = values["centre"] * reference["typical"] * rest * share, rest * (1 - share)
-            elif self.signs.get(name, 1):
+            elif sign:
                 size = values[f"size_{name}"] * (spread if self.level else reference["typical"])
             else:
                 size = values[f"slope_{name}"]
-            key = self.groups.get(name, ())
-            if key:
-                size = self._deviated(name, values, size)
-            role = self.roles[name]
+            size = self._by_group(name, values, size, positive=sign != 0)
             if role.kind == "carrier":
                 self._carry(role.terms[0].without(""), size, key, values, known, reference)
-            elif self.signs.get(name, 1):
-                known[name] = self.signs.get(name, 1) * size / self._at(self._factor(name), key, known, reference)
+            elif sign:
+                known[name] = sign * size / self._at(self.terms_of(name), key, known, reference)
             else:
                 known[name] = size * spread / reference[f"range of {name}"]
         if self.level:
-            key, name = self.groups.get(self.level, ()), self.level
+            name, key = self.level, self.groups.get(self.level, ())
             centre = reference["middle"] + values["centre"] * spread
-            if key:
-                centre = centre[..., None] + spread * self._deviations_of(name, values)
-            others = [self.rest, *(self._term(other) for unit in self.units for other in unit[:1] if other != name)]
+            centre = self._by_group(name, values, centre, positive=False, unit=spread)
+            others = [self.rest, *(self.terms_of(unit[0], whole=True) for unit in self.units if unit[0] != name)]
             total = sum(self._at(node, key, known, reference) for node in others)
-            known[name] = (centre - total) / self._at(self._factor(name), key, known, reference)
+            known[name] = (centre - total) / self._at(self.terms_of(name), key, known, reference)
 
-    def _factor(self, name: str) -> Node:
-        """Return what an amplitude is multiplied with."""
-        return add([(term.sign, term.without(name)) for term in self.roles[name].terms])
+    def terms_of(self, name: str, *, whole: bool = False) -> Node:
+        """Return the terms of an amplitude or a carrier, or what the constant is multiplied with in them."""
+        return add([(term.sign, term.without("" if whole else name)) for term in self.roles[name].terms])
 
-    def _term(self, name: str) -> Node:
-        """Return the terms of an amplitude or a carrier."""
-        return add([(term.sign, term.without("")) for term in self.roles[name].terms])
+    def _by_group(self, name: str, values: dict, x: Any, positive: bool, unit: Any = None) -> Any:
+        """Return a quantity by group, (..., group), from that of all groups and what is sampled of their deviations.
 
-    def _deviations_of(self, name: str, values: dict) -> Any:
-        """Return the deviations of groups, (..., group): those of a population, or of few groups summing to 0."""
-        from scipy.linalg import helmert
-
-        x = values[f"deviation_{name}"]
+        Those of many groups are of one population, and those of few sum to 0. Without deviations it stays as it is.
+        """
+        if f"deviation_{name}" not in values:
+            return x
+        deviation = values[f"deviation_{name}"]
         if self.is_pooled(name):
-            return values[f"spread_{name}"][..., None] * x
-        basis = helmert(len(self.levels[self.groups[name]])).T
-        deviations = [sum(x[..., k] * weight for k, weight in enumerate(row)) + 0.0 for row in basis]
-        return namespace(*deviations).stack(deviations, -1)
+            deviation = values[f"spread_{name}"][..., None] * deviation
+        else:
+            from scipy.linalg import helmert
 
-    def _deviated(self, name: str, values: dict, size: Any) -> Any:
-        if not self.is_pooled(name) and {f"slope_{name}", f"size_{name}"} & {*values}:
-            return size
-        deviations = self._deviations_of(name, values)
-        return size[..., None] + deviations if f"slope_{name}" in values else size[..., None] * exp(deviations)
+            weights = helmert(len(self.levels[self.groups[name]])).T
+            sums = [sum(deviation[..., k] * weight for k, weight in enumerate(row)) + 0.0 for row in weights]
+            deviation = namespace(*sums).stack(sums, -1)
+        deviation = deviation if unit is None else unit * deviation
+        return x[..., None] * exp(deviation) if positive else x[..., None] + deviation
 
     def _carry(self, node: Node, size: Any, key: tuple, values: dict, known: dict, reference: dict) -> None:
         """Give the carriers in a node their values, so that it has a size at the centre."""
@@ -299,26 +272,26 @@ class Placing:
         match node:
             case Name():
                 known[node.name] = size
-            case BinaryOperation(operator="+"):
+            case Call("+"):
                 terms = [term for _, term in sum_of(node)]
                 for place, term in enumerate(terms):
-                    name, share = carriers_of(term, free, ())[0], 1.0
+                    name, share = carriers_of(term, free)[0], 1.0
                     if place < len(terms) - 1:
                         share = values[f"share_{name}"][..., None] if key else values[f"share_{name}"]
                     self._carry(term, size * share, key, values, known, reference)
                     size = size * (1 - share)
-            case BinaryOperation(operator="*" | "/"):
+            case Call("*" | "/"):
                 factors, divisors = product_of(node)
-                carrier = next(part for part in (*factors, *divisors) if carriers_of(part, free, ()))
+                carrier = next(part for part in (*factors, *divisors) if carriers_of(part, free))
                 for part in factors:
                     size = size if part is carrier else size / at(part)
                 for part in divisors:
                     size = size if part is carrier else size * at(part)
                 self._carry(carrier, 1 / size if carrier in divisors else size, key, values, known, reference)
-            case BinaryOperation():
-                self._carry(node.left, exp(log(size) / at(node.right)), key, values, known, reference)
-            case Call():
-                parts = sum_of(node.arguments[0])
+            case Call("**", (base, exponent)):
+                self._carry(base, exp(log(size) / at(exponent)), key, values, known, reference)
+            case Call("exp", (inside,)):
+                parts = sum_of(inside)
                 carrier = next(x for _, x in parts if (isinstance(x, Name) and x.name in free) or len(parts) == 1)
                 rest = [at(part) * sign for sign, part in parts if part is not carrier]
                 self._carry(carrier, log(size) - sum(rest), key, values, known, reference)
@@ -341,9 +314,3 @@ def _shares(names, why):
     """Yield shares of a sum, by breaking a stick: of each of its terms but the last."""
     for left, name in zip(range(len(names) - 1, 0, -1), names[:-1], strict=True):
         yield FreeParameter(f"share_{name}", f"Beta(1, {left})", why), None
-
-
-def spread_of(prior: Prior) -> float:
-    """Return the standard deviation of a prior, of a positive quantity that of its logarithm."""
-    low, high = prior.quantile([0.16, 0.84])
-    return float(np.log(high / low) / 2 if prior.support == POSITIVE else (high - low) / 2)

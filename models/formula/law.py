@@ -97,24 +97,23 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     drawn_as: ClassVar[Any] = FormulaDraws
 
     def __post_init__(self):
-        parsed = parse_formula(self.formula)
-        if self.noise:
-            self._check_options(noise=NOISES)
-        if self.tails:
-            self._check_options(tails=TAILS)
-        object.__setattr__(self, "columns", tuple(self.columns))
-        if not isinstance(self.errors, str):
-            object.__setattr__(self, "errors", tuple(self.errors))
-        object.__setattr__(self, "levels", tuple((tuple(key), tuple(names)) for key, names in self.levels))
-        object.__setattr__(self, "signs", dict(self.signs))
-        if self.columns:
-            self._check_names(parsed)
+        _ = self.parsed  # refused before anything else
+        choices = {"noise": NOISES, "tails": TAILS}
+        self._check_options(**{name: of for name, of in choices.items() if getattr(self, name)})
+        levels = tuple((tuple(key), tuple(names)) for key, names in self.levels)
+        errors = tuple(map(str, self.errors)) if isinstance(self.errors, list | tuple) else str(self.errors)
+        plain = {"columns": tuple(self.columns), "errors": errors, "levels": levels, "signs": dict(self.signs)}
+        for name, value in plain.items():
+            object.__setattr__(self, name, value)
+        if self.columns or self.levels:
+            self._check_names()
         if self._is_suited():
+            self._check_sampled()
             object.__setattr__(self, "priors", self._checked_priors())
 
     def _is_suited(self):
         """Return whether all is known that decides which priors there are."""
-        known = self.columns and self.tails and self.positive is not None
+        known = (self.columns or self.levels) and self.tails and self.positive is not None
         return known and (self.signs or all(role.kind != "amplitude" for role in self.roles.values()))
 
     def __hash__(self):
@@ -135,6 +134,11 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     def groups(self):
         """Return the columns of groups of each constant that has some."""
         return {name.name: name.levels for name in names_in(self.parsed.right) if name.levels}
+
+    @property
+    def floors(self):
+        """Return the constants that are added or subtracted by themselves."""
+        return [name for name, role in self.roles.items() if role.terms and role.terms[0].is_bare]
 
     @functools.cached_property
     def placing(self):
@@ -185,8 +189,7 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         left = [name.name for name in names_in(self.parsed.left)]
         every = [name.name for name in names_in(self.parsed.right)]
         right = every if self.positive is None else self.columns  # all names, before it is suited to a table
-        groups = [column for levels in self.groups.values() for column in levels]
-        return tuple(dict.fromkeys((*left, *right, *groups, *self.error_columns)))
+        return tuple(dict.fromkeys((*left, *right, *self.apart, *self.error_columns)))
 
     def free(self, reference):
         """Return the `Coordinates` of the free parameters."""
@@ -205,15 +208,6 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         if self.noise == "relative":
             return np.exp(values)
         return 1 / (1 + np.exp(-values)) if self.noise == "logit" else values
-
-    def prior_draws(self, rng, reference, rows, draws=1, truth=None):
-        """Return `Draws` of the prior, or one draw of a truth; see `Law.prior_draws`."""
-        if truth is not None and not self.groups:
-            return super().prior_draws(rng, reference, rows, draws, truth)
-        self._refuse_truth(truth)
-        counts = {name: (count,) for name, (_, count) in self.placing.several().items()}
-        shapes = {name: (1, draws, *counts.get(name, ())) for name in self.prior_of}
-        return self._drawn({n: p.drawn(rng, shapes[n]) for n, p in self.prior_of.items()}, reference, rows, rng)
 
     def design_arrays(self, rows, reference=None):
         """Return the arrays of the density: columns of the right side, the response, errors and groups."""
@@ -250,23 +244,20 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         return {"rows": self.logp(self.mean(values, data, reference), values, data, reference)}
 
     def mean(self, values, data, reference, constants=None):
-        """Return the mean response of rows, (..., row), from what is sampled."""
-        constants = self.placing.constants(values, reference) if constants is None else constants
-        by_row = {}
-        for name, x in constants.items():
-            key = self.groups.get(name)
-            by_row[name] = x[..., None] if key is None else self._of_rows(x, key, data)
+        """Return the mean response of rows, (..., row), from what is sampled or from constants."""
+        by_row, keys = {}, [key for key, _ in self.levels]
+        for name, x in (constants or self.placing.constants(values, reference)).items():
+            if name not in self.groups:
+                by_row[name] = x[..., None]
+                continue
+            place = keys.index(self.groups[name])
+            groups = range(len(self.levels[place][1]))
+            by_row[name] = sum(x[..., k : k + 1] * data[f"row_is_{place}_{k}"] for k in groups)
 
         def value_of(name):
             return by_row[name.name] if name.name in by_row else data[f"row {name.name}"]
 
         return evaluate(self.parsed.right, value_of, FUNCTIONS)
-
-    def _of_rows(self, x, key, data):
-        """Return values by group, (..., group), at the rows, (..., row)."""
-        place = [key for key, _ in self.levels].index(key)
-        count = len(dict(self.levels)[key])
-        return sum(x[..., k : k + 1] * data[f"row_is_{place}_{k}"] for k in range(count))
 
     def scatter(self, values, data, reference):
         """Return the scale of the noise of rows, (..., row) or (..., 1)."""

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ...datasets.formula_nodes import BinaryOperation, Name, replace_names, spell
+from ...datasets.formula_nodes import Call, Name, replace_names, spell
 from ..contrasts import Contrast, groupings, informed, ordinals
 from ..parts import Grouping, Tests
 
@@ -49,14 +49,13 @@ class FormulaTests(Tests):
         left, right, used = str(self.parsed.left), self.parsed.right, {*self.columns, *self.roles}
         column = max(self.columns, key=lambda name: rows[name].nunique())
         new = {name: _unused(name, used) for name in ("E", "x0", "d1", "f1", "c1", "low", "high", "mid", "b", "top")}
-        moved = BinaryOperation("+", Name(column), Name(new["x0"]))
+        moved = Call("+", (Name(column), Name(new["x0"])))
         offset = str(replace_names(right, lambda name: moved if name.name == column else name))
         rises = rows[column].corr(rows[self.observed], method="spearman") > 0
-        is_floored = any(role.terms and role.terms[0].is_bare for role in self.roles.values())
-        floors = [] if is_floored else ["{right} + {E}"]
+        floors = [] if self.floors else ["{right} + {E}"]
         curves = ["{low} + {high} / (1 + ({x} / {mid})**{b})"]
         if rises:
-            curves = ["{low} + {high} / (1 + ({mid} / {x})**{b})", *["{top} - {high} * {x}**-{b}"] * (not is_floored)]
+            curves = ["{low} + {high} / (1 + ({mid} / {x})**{b})", *["{top} - {high} * {x}**-{b}"] * (not self.floors)]
         curves = curves if len(self.columns) == 1 and not self.apart else []
         breaks = ["({right}) * (1 + ({x} / {d1})**(1 / {f1}))**(-{c1} * {f1})"]
         forms = [*(curves + floors + breaks if rises else floors + breaks + curves), "{offset}"]

@@ -16,19 +16,10 @@ relative    beside a column inside a function or a sum, ``1 + x/x0``     its rat
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 
-from ...datasets.formula_nodes import (
-    POWER,
-    BinaryOperation,
-    Call,
-    Name,
-    Negative,
-    Node,
-    Number,
-    ParsedFormula,
-    names_in,
-)
+from ...datasets.formula_nodes import NEGATIVE, Call, Name, Node, Number, ParsedFormula, names_in
 from ...datasets.formulas import FormulaError
 from ...datasets.wording import suggestion
 
@@ -36,6 +27,7 @@ ONE = Number(1.0, "1")
 MOST_TERMS = 40  # of the sum that a formula is multiplied out to
 SATURATING = ("expit", "Phi")
 EXPONENTIAL = ("exp", *SATURATING)
+OPERATORS = (*"+-*/", NEGATIVE)
 
 
 @dataclass(frozen=True)
@@ -54,45 +46,32 @@ class Product:
     @property
     def has_logarithm(self) -> bool:
         """Return whether a factor is a logarithm."""
-        return any(isinstance(node, Call) and node.function.startswith("log") for node in self.factors)
+        return any(map(is_logarithm, self.factors))
 
     def without(self, constant: str) -> Node:
         """Return the term as an expression, without its sign and, if it has it, a constant as factor."""
-        factors = [factor for factor in self.factors if not _is(factor, constant)]
-        node = multiply(factors)
-        return BinaryOperation("/", node, multiply(self.divisors)) if self.divisors else node
+        factors = [x for x in self.factors if not (isinstance(x, Name) and x.name == constant)]
+        return divide(multiply(factors), multiply(self.divisors))
 
 
 @dataclass(frozen=True)
 class Role:
-    """What a constant is.
+    """What a constant is: a kind of the table above, ``"carrier"`` of a term's size, or ``"given"`` a prior."""
 
-    Parameters
-    ----------
-    constant : str
-    kind : str
-        As in the table above; "" for none.
-    beside : Node
-        Of what is relative, a place or a rate: the expression that it is measured by; 1 of others.
-    inverse : bool
-        Whether it divides, so that it is large where the ratio is small; of an exponent, whether that is 1 over it.
-    terms : tuple of Product
-        Of an amplitude or a level: what it is a factor of.
-    """
-
-    constant: str
     kind: str
-    beside: Node = ONE
-    inverse: bool = False
-    terms: tuple[Product, ...] = ()
+    beside: Node = ONE  # what it is measured by, of what is relative, a place or a rate
+    inverse: bool = False  # whether it divides; of an exponent, whether that is 1 over it
+    terms: tuple[Product, ...] = ()  # of an amplitude or a level, which it is a factor of
 
 
 def multiply(factors: Collection[Node]) -> Node:
     """Return the product of nodes, 1 of none."""
-    product: Node | None = None
-    for factor in factors:
-        product = factor if product is None else BinaryOperation("*", product, factor)
-    return ONE if product is None else product
+    return reduce(lambda product, factor: Call("*", (product, factor)), factors) if factors else ONE
+
+
+def divide(above: Node, below: Node) -> Node:
+    """Return a ratio of nodes, the first over 1."""
+    return above if below == ONE else Call("/", (above, below))
 
 
 def add(terms: Collection[tuple[int, Node]]) -> Node:
@@ -100,9 +79,9 @@ def add(terms: Collection[tuple[int, Node]]) -> Node:
     total: Node | None = None
     for sign, node in terms:
         if total is None:
-            total = node if sign > 0 else Negative(node)
+            total = node if sign > 0 else Call(NEGATIVE, (node,))
         else:
-            total = BinaryOperation("+" if sign > 0 else "-", total, node)
+            total = Call("+" if sign > 0 else "-", (total, node))
     return Number(0.0, "0") if total is None else total
 
 
@@ -111,8 +90,9 @@ def has(node: Node, names: Collection[str]) -> bool:
     return any(part.name in names for part in names_in(node))
 
 
-def _is(node: Node, name: str) -> bool:
-    return isinstance(node, Name) and node.name == name
+def is_logarithm(node: Node) -> bool:
+    """Return whether a node is a logarithm."""
+    return isinstance(node, Call) and node.function.startswith("log")
 
 
 def multiplied_out(node: Node, columns: Collection[str]) -> tuple[Product, ...]:
@@ -120,20 +100,17 @@ def multiplied_out(node: Node, columns: Collection[str]) -> tuple[Product, ...]:
     if all(name.name in columns for name in names_in(node)):
         return (Product(1, (node,)),)
     match node:
-        case Negative():
-            return tuple(Product(-t.sign, t.factors, t.divisors) for t in multiplied_out(node.of, columns))
-        case BinaryOperation(operator="+" | "-"):
-            sign = 1 if node.operator == "+" else -1
-            right = multiplied_out(node.right, columns)
-            return (
-                *multiplied_out(node.left, columns),
-                *(Product(sign * t.sign, t.factors, t.divisors) for t in right),
-            )
-        case BinaryOperation(operator="/"):
-            left = multiplied_out(node.left, columns)
-            return tuple(Product(t.sign, t.factors, (*t.divisors, node.right)) for t in left)
-        case BinaryOperation(operator="*"):
-            pairs = [(a, b) for a in multiplied_out(node.left, columns) for b in multiplied_out(node.right, columns)]
+        case Call("+", parts):
+            return tuple(term for part in parts for term in multiplied_out(part, columns))
+        case Call("-", (left, right)):
+            negated = (replace(term, sign=-term.sign) for term in multiplied_out(right, columns))
+            return (*multiplied_out(left, columns), *negated)
+        case Call("negative", (of,)):
+            return tuple(replace(term, sign=-term.sign) for term in multiplied_out(of, columns))
+        case Call("/", (above, below)):
+            return tuple(replace(t, divisors=(*t.divisors, below)) for t in multiplied_out(above, columns))
+        case Call("*", (left, right)):
+            pairs = [(a, b) for a in multiplied_out(left, columns) for b in multiplied_out(right, columns)]
             if len(pairs) <= MOST_TERMS:
                 return tuple(Product(a.sign * b.sign, a.factors + b.factors, a.divisors + b.divisors) for a, b in pairs)
     return (Product(1, (node,)),)
@@ -148,76 +125,77 @@ def linear_constants(terms: tuple[Product, ...], constants: Collection[str]) -> 
         if not isinstance(node, Name) or node in term.divisors
         for name in names_in(node)
     }
-    found: dict[str, list[Product]] = {}
+    found: dict[str, tuple[Product, ...]] = {}
     for term in terms:
         bare = [node.name for node in term.factors if isinstance(node, Name) and node.name in constants]
-        usable = [name for name in bare if name not in inside and bare.count(name) == 1]
-        for name in usable:
-            found.setdefault(name, []).append(term)
+        for name in bare:
+            if name not in inside and bare.count(name) == 1:
+                found[name] = (*found.get(name, ()), term)
     # Of two that share a term one carries its size: the one of more terms.
     kept: dict[str, tuple[Product, ...]] = {}
-    for name in sorted(found, key=lambda name: -len(found[name])):
-        if not any(term in others for others in kept.values() for term in found[name]):
-            kept[name] = tuple(found[name])
-    return {name: kept[name] for name in found if name in kept}
+    for name, own in sorted(found.items(), key=lambda item: -len(item[1])):
+        if not any(term in others for others in kept.values() for term in own):
+            kept[name] = own
+    return kept
 
 
 def saturates(term: Product) -> bool:
     """Return whether a term is bounded by its constant: something over 1 plus something, or a probability."""
     bounded = [node for node in term.factors if isinstance(node, Call) and node.function in SATURATING]
-    sums = [node for node in term.divisors if isinstance(node, BinaryOperation) and node.operator == "+"]
-    return bool(bounded) or any(isinstance(part, Number) for node in sums for part in (node.left, node.right))
+    sums = [node for node in term.divisors if isinstance(node, Call) and node.function == "+"]
+    return bool(bounded) or any(isinstance(part, Number) for node in sums for part in node.arguments)
 
 
 # Constants that carry the size of a term --------------------------------------------------------------------------
 
 
-def carriers_of(node: Node, constants: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
+def carriers_of(node: Node, constants: Collection[str]) -> tuple[str, ...]:
     """Return the constants from which a node can have any positive size, the others given; none if there are none.
 
     ``(n/N)**a`` has n, ``(n/N)**a + d/D`` has both, and ``exp(a + b/x)`` has a.
     """
     match node:
-        case Name():
-            return (node.name,) if node.name in constants else ()
-        case BinaryOperation(operator="+"):
-            sides = [carriers_of(part, constants, columns) for part in (node.left, node.right)]
-            return (*sides[0], *sides[1]) if all(sides) and not {*sides[0]} & {*sides[1]} else ()
-        case BinaryOperation(operator="*" | "/"):
-            factors, divisors = product_of(node)
-            found = (carriers_of(part, constants, columns) for part in (*factors, *divisors))
+        case Name(name):
+            return (name,) if name in constants else ()
+        case Call("+", parts):
+            one, other = (carriers_of(part, constants) for part in parts)
+            return (*one, *other) if one and other and not {*one} & {*other} else ()
+        case Call("*" | "/"):
+            found = (carriers_of(part, constants) for side in product_of(node) for part in side)
             return next((names for names in found if names), ())
-        case BinaryOperation(operator=operator) if operator == POWER:
-            return carriers_of(node.left, constants, columns)
-        case Call(function="exp"):
-            terms = sum_of(node.arguments[0])
+        case Call("**", (base, _)):
+            return carriers_of(base, constants)
+        case Call("exp", (inside,)):
+            terms = sum_of(inside)
             bare = [term.name for sign, term in terms if sign > 0 and isinstance(term, Name) and term.name in constants]
-            return tuple(bare[:1]) or (carriers_of(terms[0][1], constants, columns) if len(terms) == 1 else ())
+            return tuple(bare[:1]) or (carriers_of(terms[0][1], constants) if len(terms) == 1 else ())
     return ()
 
 
 def product_of(node: Node) -> tuple[list[Node], list[Node]]:
     """Return the factors and the divisors of a node, itself if it is no product."""
-    if not (isinstance(node, BinaryOperation) and node.operator in "*/"):
-        return [node], []
-    (above, below), right = product_of(node.left), product_of(node.right)
-    factors, divisors = right if node.operator == "*" else right[::-1]
-    return above + factors, below + divisors
+    match node:
+        case Call("*" | "/", parts):
+            (above, below), right = map(product_of, parts)
+            factors, divisors = right if node.function == "*" else right[::-1]
+            return above + factors, below + divisors
+    return [node], []
 
 
 def sum_of(node: Node, sign: int = 1) -> list[tuple[int, Node]]:
     """Return the terms of a node with their signs, itself if it is no sum; signs within products come out."""
     match node:
-        case BinaryOperation(operator="+"):
-            return sum_of(node.left, sign) + sum_of(node.right, sign)
-        case BinaryOperation(operator="-"):
-            return sum_of(node.left, sign) + sum_of(node.right, -sign)
-        case Negative():
-            return sum_of(node.of, -sign)
-        case BinaryOperation(operator="*" | "/"):
-            negative = [isinstance(part, Negative) for part in (node.left, node.right)]
-            left, right = (getattr(part, "of", part) for part in (node.left, node.right))
-            return [(-sign if sum(negative) == 1 else sign, BinaryOperation(node.operator, left, right))]
+        case Call("+" | "-", (left, right)):
+            return sum_of(left, sign) + sum_of(right, sign if node.function == "+" else -sign)
+        case Call("negative", (of,)):
+            return sum_of(of, -sign)
+        case Call("*" | "/", parts):
+            positive = []
+            for part in parts:
+                if isinstance(part, Call) and part.function == NEGATIVE:
+                    part, sign = part.arguments[0], -sign
+                positive.append(part)
+            return [(sign, Call(node.function, tuple(positive)))]
     return [(sign, node)]
 
 
@@ -237,109 +215,85 @@ def inner_roles(node: Node, constants: Collection[str], columns: Collection[str]
             for k, (part, divides) in enumerate(parts):
                 if isinstance(part, Name) and part.name in constants and part.name not in roles:
                     others = parts[:k] + parts[k + 1 :]
-                    above, under = (multiply([x for x, below in others if below is side]) for side in (False, True))
-                    own = above if under == ONE else BinaryOperation("/", above, under)
-                    role = _role(part.name, context, base, own, rest, sign, divides, columns)
-                    if role is not None:
+                    own = divide(*(multiply([x for x, below in others if below is side]) for side in (False, True)))
+                    if role := _role(context, base, own, rest, sign, divides, columns):
                         roles[part.name] = role
                 elif not isinstance(part, Name):
                     descend(part, context, divides)
 
     def descend(part: Node, context: str, divides: bool) -> None:
         match part:
-            case BinaryOperation(operator=operator) if operator == POWER:
-                even = isinstance(part.right, Number) and part.right.value % 2 == 0
-                read(part.left, "even" if even else "sum")
-                read(part.right, "exponent", part.left)
-            case Call():
-                for argument in part.arguments:
-                    read(argument, part.function if part.function in EXPONENTIAL else "sum")
-            case BinaryOperation() | Negative():
+            case Call("**", (below, above)):
+                even = isinstance(above, Number) and above.value % 2 == 0
+                read(below, "even" if even else "sum")
+                read(above, "exponent", below)
+            case Call(function) if function in OPERATORS:
                 read(part, "sum" if divides or context == "top" else context)
+            case Call(function, arguments):
+                for argument in arguments:
+                    read(argument, function if function in EXPONENTIAL else "sum")
 
     read(node, "top")
     return roles
 
 
-def _role(name, context, base, own, rest, sign, divides, columns):
+def _role(context, base, own, rest, sign, divides, columns):
     """Return the role of a constant, None where its place tells none.
 
-    Parameters
-    ----------
-    name, context : str
-        ``"top"``, ``"sum"`` (within a power, a divisor or a function), ``"exponent"`` of `base`, or a function.
-    own : Node
-        What it is multiplied with; what divides, if it divides, is turned over.
-    rest : list of (int, Node)
-        Signs and terms beside it.
+    The context is ``"top"``, ``"sum"`` (within a power, a divisor or a function), ``"exponent"`` of `base`, or a
+    function. `own` is what the constant is multiplied with, turned over if it divides. `rest` has signs and terms
+    beside it.
     """
     data, beside = has(own, columns), add(rest)
+    in_function = context in EXPONENTIAL
     if context == "exponent":
         if data:
-            return Role(name, "rate", own)
-        return Role(name, "exponent", base, divides) if names_in(base) else None
+            return Role("rate", own)
+        return Role("exponent", base, divides) if names_in(base) else None
     if context == "even" and (data or has(beside, columns)):  # of a bump: its width and its middle
-        return Role(name, "steepness", own, divides) if data else Role(name, "place", add([(-sign, beside)]))
-    if context in EXPONENTIAL and data:
-        if any(isinstance(part, Call) and part.function.startswith("log") for part in product_of(own)[0]):
-            return Role(name, "exponent", own)
-        if len(sum_of(product_of(own)[0][-1])) > 1 or (context != "exp" and not divides):
-            return Role(name, "rate" if sign > 0 and context == "exp" else "steepness", own)
-        return (
-            Role(name, "relative", BinaryOperation("/", ONE, own), divides)
-            if sign < 0 or divides
-            else Role(name, "rate", own)
-        )
-    if context in EXPONENTIAL or context == "sum":
-        logs = any(isinstance(part, Call) and part.function.startswith("log") for _, part in rest)
-        if not data and rest and has(beside, columns) and (context in EXPONENTIAL or logs):
-            return Role(name, "place", beside if sign < 0 else Negative(beside))
-        if data or has(beside, columns) or (rest and own != ONE):
+        return Role("steepness", own, divides) if data else Role("place", add([(-sign, beside)]))
+    if in_function and data:
+        factors = product_of(own)[0]
+        if any(map(is_logarithm, factors)):
+            return Role("exponent", own)
+        if len(sum_of(factors[-1])) > 1 or (context != "exp" and not divides):
+            return Role("rate" if sign > 0 and context == "exp" else "steepness", own)
+        return Role("relative", Call("/", (ONE, own)), divides) if sign < 0 or divides else Role("rate", own)
+    if in_function or context == "sum":
+        compared = has(beside, columns)
+        if not data and compared and (in_function or any(is_logarithm(part) for _, part in rest)):
+            return Role("place", beside if sign < 0 else Call(NEGATIVE, (beside,)))
+        if data or compared or (rest and own != ONE):
             kind = "share" if sign < 0 and rest else "relative"
-            return Role(name, kind, BinaryOperation("/", beside if rest else ONE, own), divides)
+            return Role(kind, Call("/", (beside if rest else ONE, own)), divides)
     return None
 
 
 def assign_roles(formula: ParsedFormula, columns: Collection[str], given: Collection[str] = ()) -> dict[str, Role]:
-    """Return the role of each constant of a formula, in the order in which they stand.
+    """Return the role of each constant of a formula in their order, refusing a place that tells none.
 
-    Parameters
-    ----------
-    formula : ParsedFormula
-    columns : collection of str
-        Names that are columns.
-    given : collection of str
-        Constants that have a prior of their own, whatever their place.
-
-    Raises
-    ------
-    FormulaError
-        If the place of a constant tells no role.
-
-    Examples
-    --------
-    >>> from bayescaling.datasets.formulas import parse_formula
-    >>> formula = parse_formula("loss ~ E + A * n**-alpha * (1 - exp(-bits / g))")
-    >>> {name: role.kind for name, role in assign_roles(formula, ("n", "bits", "loss")).items()}
-    {'E': 'amplitude', 'A': 'amplitude', 'alpha': 'exponent', 'g': 'relative'}
+    Constants that are `given` have a prior of their own, whatever their place.
     """
-    order = list(dict.fromkeys(name.name for name in names_in(formula.right) if name.name not in columns))
+    order: dict[str, Name] = {}
+    for used in names_in(formula.right):
+        if used.name not in columns:
+            order.setdefault(used.name, used)
     constants = [name for name in order if name not in given]
     terms = multiplied_out(formula.right, columns)
-    roles = {name: Role(name, "given") for name in given if name in order}
+    roles = {name: Role("given") for name in given if name in order}
     for name, own in linear_constants(terms, constants).items():
-        roles[name] = Role(name, "level" if any(map(saturates, own)) else "amplitude", terms=own)
+        roles[name] = Role("level" if any(map(saturates, own)) else "amplitude", terms=own)
     linear = {name for name, role in roles.items() if role.kind in ("level", "amplitude")}
     for term in terms:
-        names = carriers_of(term.without(""), [name for name in constants if name not in roles], columns)
         if not has(term.without(""), linear):
-            roles |= {name: Role(name, "carrier", terms=(term,)) for name in names}
+            names = carriers_of(term.without(""), [name for name in constants if name not in roles])
+            roles |= {name: Role("carrier", terms=(term,)) for name in names}
     roles |= inner_roles(formula.right, [name for name in constants if name not in roles], columns)
-    for used in names_in(formula.right):
-        if used.name in order and used.name not in roles:
+    for name, used in order.items():
+        if name not in roles:
             raise FormulaError(
-                f"formula {formula.text!r}: the place of the constant {used.name!r} (character {used.start + 1}) does "
-                f"not tell what it is{suggestion(used.name, columns) or ';'} give it a prior, such as "
-                f"priors={{{used.name!r}: 'Normal(0, 1)'}} (--prior '{used.name}=Normal(0, 1)')"
+                f"formula {formula.text!r}: the place of the constant {name!r} (character {used.start + 1}) does "
+                f"not tell what it is{suggestion(name, columns) or ';'} give it a prior, such as "
+                f"priors={{{name!r}: 'Normal(0, 1)'}} (--prior '{name}=Normal(0, 1)')"
             )
     return {name: roles[name] for name in order}

@@ -4,24 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ...datasets.formula_nodes import (
-    NUMPY,
-    POWER,
-    BinaryOperation,
-    Call,
-    Name,
-    Negative,
-    Number,
-    evaluate,
-    names_in,
-    spell,
-    walk,
-)
+from ...datasets.formula_nodes import NEGATIVE, NUMPY, POWER, Call, Name, Number, evaluate, names_in, spell, walk
 from ...datasets.formulas import FormulaError
 from ...datasets.meaning.names import words
 from ...datasets.wording import listed, quoted, suggestion
@@ -29,6 +16,7 @@ from ...errors import InputError
 from .constants import FUNCTIONS
 
 SHOWN = 5  # rows in a message
+OF_DRAWS = {"chain", "draw", "z"}
 FAR = np.log(3)  # from the rows beside it: such a run may have failed
 LEAST_FREE = 8  # rows beyond the constants, from which on they inform tails
 UNBOUNDED = ("elo", "rating", "return", "reward")  # in the name of a response without a natural zero
@@ -51,8 +39,15 @@ EXACT = FUNCTIONS | NUMPY  # without floors, so that cells of which a function h
 
 def counts_of(left):
     """Return the columns of successes and trials of ``k / n``, None where the left side is another expression."""
-    sides = (left.left, left.right) if isinstance(left, BinaryOperation) and left.operator == "/" else ()
-    return tuple(side.name for side in sides) if sides and all(isinstance(side, Name) for side in sides) else None
+    match left:
+        case Call("/", (Name(successes, ()), Name(trials, ()))):
+            return successes, trials
+    return None
+
+
+def place_of(table):
+    """Return how messages call a table."""
+    return table.attrs.get("source", "the table")
 
 
 def _pieces(name):
@@ -64,14 +59,6 @@ def find_errors(table, response):
 
     They are one of standard errors or deviations, with that of the number of seeds if there is one, or two, of errors
     down and up or of what lies below and above: the limits of an interval, or the least and the largest of seeds.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"acc_mean": [0.5, 0.8], "acc_std": [0.1, 0.1], "n_seeds": [4, 4], "elo": [1.0, 2.0]})
-    >>> table = table.assign(elo_min=[0.5, 1.0], elo_max=[1.5, 2.5])
-    >>> find_errors(table, "acc_mean"), find_errors(table, "elo"), find_errors(table, "acc_std")
-    (('acc_std', 'n_seeds'), ('elo_min', 'elo_max'), ())
     """
     found, own, numbers = {}, {*_pieces(response)}, [*table.select_dtypes("number")]
     for name in numbers:
@@ -100,53 +87,46 @@ class SuitedToTable:
     def suited(self, table):
         """Return the law with what the table decides: columns, groups, noise and signs."""
         law = self._find_columns(table)
-        law._check_numbers(table, table.attrs.get("source", "the table"))
+        law._check_numbers(table)
         y = law.response(table)
-        changes: dict[str, Any] = {}
-        if law.positive is None:
-            changes["positive"] = bool((y > 0).all())
-        if not law.noise:
-            changes["noise"] = law._usual_noise(table, y)
-        if not law.errors:
-            scatters = changes.get("noise", law.noise) in SCATTERS and isinstance(law.parsed.left, Name)
-            others = table.drop(columns=[*law.columns])
-            changes["errors"] = (scatters and find_errors(others, law.parsed.left.name)) or "none"
-        law = replace(law, **changes)
+        noise = law.noise or law._usual_noise(table, y)
+        scatters, others = noise in SCATTERS and isinstance(law.parsed.left, Name), table.drop(columns=[*law.columns])
         keys = dict.fromkeys(law.groups.values())
-        levels = tuple((key, tuple(sorted({*law.group_labels(table, key)}))) for key in keys)
-        law = replace(law, levels=levels)
-        if not law.signs:
-            law = replace(law, signs=law._signs_on(table))
-        if not law.tails:
-            many = len(table) >= len(law.prior_of) + LEAST_FREE and law.noise in SCATTERS
-            law = replace(law, tails="student_t" if many else "normal")
-        return law
+        law = replace(
+            law,
+            noise=noise,
+            positive=bool((y > 0).all()) if law.positive is None else law.positive,
+            errors=law.errors or (scatters and find_errors(others, law.parsed.left.name)) or "none",
+            levels=tuple((key, tuple(sorted({*law.group_labels(table, key)}))) for key in keys),
+        )
+        law = replace(law, signs=law.signs or law._signs_on(table))
+        many = len(table) >= len(law.prior_of) + LEAST_FREE and noise in SCATTERS
+        return replace(law, tails=law.tails or ("student_t" if many else "normal"))
 
     def _find_columns(self, table):
         if self.columns:
             return self
-        place = table.attrs.get("source", "the table")
         names = [str(name) for name in table.columns]
-        constants = [name for name in names_in(self.parsed.right) if name.name not in names]
-        groups = [column for name in constants for column in name.levels]
-        for name in (*(name.name for name in names_in(self.parsed.left)), *groups):
-            if name not in names:
-                raise FormulaError(
-                    f"{place}: formula {self.formula!r}: no column {quoted(name)}"
-                    f"{suggestion(name, names) or ';'} the columns are {listed(names)}"
-                )
-        right = dict.fromkeys(name.name for name in names_in(self.parsed.right))
+        left, right = self.parsed.left, dict.fromkeys(name.name for name in names_in(self.parsed.right))
         columns = tuple(name for name in right if name in names)
+        groups = [column for name, key in self.groups.items() if name not in names for column in key]
+        known = f"the columns are {listed(names)}"
+
+        def refuse(why):
+            raise FormulaError(f"{place_of(table)}: formula {self.formula!r}{why}")
+
+        for name in (*(name.name for name in names_in(left)), *groups):
+            if name not in names:
+                refuse(f": no column {quoted(name)}{suggestion(name, names) or ';'} {known}")
         for name in right:
             if name not in columns and len(name) > 2 and (near := suggestion(name, names, CLOSE_NAME)):
-                raise FormulaError(
-                    f"{place}: formula {self.formula!r}: no column {quoted(name)}{near} (of a constant choose another "
-                    "name)"
-                )
+                refuse(f": no column {quoted(name)}{near} (of a constant choose another name)")
         if not columns and not self.groups:
-            raise FormulaError(
-                f"{place}: formula {self.formula!r} has no column on the right of ~; the columns are {listed(names)}"
-            )
+            refuse(f" has no column on the right of ~; {known}")
+        if isinstance(left, Name) and left.name in right:
+            refuse(f" has {quoted(left.name)} on both sides of ~")
+        if len(columns) == len(right):
+            refuse(f" has no constant: every name is a column; write one that is none, such as {left} ~ a * (...)")
         return replace(self, columns=columns)
 
     def _usual_noise(self, table, y):
@@ -158,7 +138,7 @@ class SuitedToTable:
     @property
     def error_columns(self):
         """Return the columns of errors, none where there are none."""
-        names = (self.errors,) if isinstance(self.errors, str) else tuple(self.errors)
+        names = (self.errors,) if isinstance(self.errors, str) else self.errors
         return tuple(name for name in names if name not in ("", "none"))
 
     def error_sizes(self, rows):
@@ -201,89 +181,93 @@ class SuitedToTable:
                 )
         return sentences
 
-    def _check_numbers(self, table, place):
-        """Refuse columns of text, and cells that are no finite number, where the formula takes numbers."""
-        numbers = {name.name for name in names_in(self.parsed.left)} | {*self.columns, *self.error_columns}
+    def _check_numbers(self, table):
+        """Refuse columns that are missing, or hold text or no finite number where the formula takes numbers."""
+        left = (name.name for name in names_in(self.parsed.left))
+        numbers = dict.fromkeys((*left, *self.columns, *self.error_columns))
+        for name in (*numbers, *self.apart):
+            if name not in table:
+                raise FormulaError(f"{place_of(table)}: no column {quoted(name)}{suggestion(name, table.columns)}")
         for name in numbers:
-            column = table[name]
+            column, about = table[name], f"{place_of(table)}: column {quoted(name)}"
             if column.dtype.kind not in "fiub":
-                raise InputError(f"{place}: column {quoted(name)} holds text, and the formula takes its numbers")
+                raise InputError(f"{about} holds text, and the formula takes its numbers")
             bad = ~np.isfinite(column.to_numpy(float))
             if bad.any():
                 rows = [str(row + 1) for row in np.flatnonzero(bad)]
                 rows = ", ".join(rows[:SHOWN] + ["..."] * (len(rows) > SHOWN))
                 raise InputError(
-                    f"{place}: column {quoted(name)} is {column[bad].iloc[0]} in row {rows} below the header; leave "
-                    "such rows out with --drop-missing (read with drop_missing=True)"
+                    f"{about} is {column[bad].iloc[0]} in row {rows} below the header; leave such rows out with "
+                    "--drop-missing (read with drop_missing=True)"
                 )
 
-    def _check_values(self, table, place):
-        """Refuse rows where the response, or a part of the right side that is of columns alone, has no value."""
-        y, k_of_n = self.response(table), counts_of(self.parsed.left)
-        limits = {"relative": (y > 0, "positive values"), "logit": ((y > 0) & (y < 1), "values between 0 and 1")}
-        usable, what = limits.get(self.noise, (np.isfinite(y), "finite values"))
-        additive = 'set noise="additive" (--option noise=additive)'
-        fix = f"{additive} or leave the row out" if self.noise in limits else "correct the row or leave it out"
-        if "binomial" in self.noise and k_of_n is None:
-            raise InputError(
-                f'{place}: binomial noise is of successes / trials, not of {self.observed}; set noise="relative"'
-            )
-
-        def refuse_first(bad, told):
+    def _check_values(self, table):
+        """Refuse the first row of a fault."""
+        for bad, what, values, why in self._faults(table):
             if bad.any():
                 row = int(np.argmax(bad))
-                raise InputError(f"{place}: {told(row, f'in row {table.index[row] + 1}')}")
+                value = " / ".join(f"{x[row]:g}" for x in values)
+                raise InputError(f"{place_of(table)}: {what} is {value} in row {table.index[row] + 1}, {why}")
 
-        refuse_first(
-            ~(usable & np.isfinite(y)),
-            lambda row, where: f"{self.observed} is {y[row]:g} {where}, and {self.noise} noise needs {what}; {fix}",
-        )
+    def _faults(self, table):
+        """Yield what rows fail by, where the response, or a part of the right side of columns alone, has no value.
+
+        Each is whether a row does, (row,), what has the fault, its values, and the reason with its remedy.
+        """
+        y, names = self.response(table), counts_of(self.parsed.left)
+        limits = {"relative": (y > 0, "positive values"), "logit": ((y > 0) & (y < 1), "values between 0 and 1")}
+        usable, needs = limits.get(self.noise, (np.isfinite(y), "finite values"))
+        additive = 'set noise="additive" (--option noise=additive)'
+        fix = f"{additive} or leave the row out" if self.noise in limits else "correct the row or leave it out"
+        yield ~(usable & np.isfinite(y)), self.observed, (y,), f"and {self.noise} noise needs {needs}; {fix}"
         if "binomial" in self.noise:
-            k, n = (table[name].to_numpy(float) for name in k_of_n)
-            refuse_first(
-                _wrong_counts(table, k_of_n),
-                lambda row, where: (
-                    f"{k_of_n[0]} / {k_of_n[1]} is {k[row]:g} / {n[row]:g} {where}, and counts are whole "
-                    'numbers, successes at most the trials; correct it, or set noise="additive"'
-                ),
-            )
+            counts = "counts are whole numbers, successes at most the trials"
+            values = [table[name].to_numpy(float) for name in names]
+            wrong = _wrong_counts(table, names)
+            yield wrong, " / ".join(names), values, f'and {counts}; correct it, or set noise="additive"'
         for part, written, of in self._parts_with_domain():
-            x = self._evaluate_on(of, table)
-            refuse_first(
-                ~np.isfinite(self._evaluate_on(part, table, functions=EXACT)),
-                lambda row, where, x=x, written=written, of=of: (
-                    f"{of} is {x[row]:g} {where}, where the formula has "
-                    f"{written}; leave the row out, or write the formula without it"
-                ),
-            )
+            bad, x = ~np.isfinite(self._evaluate_on(part, table, functions=EXACT)), self._evaluate_on(of, table)
+            yield bad, of, (x,), f"where the formula has {written}; leave the row out, or write the formula without it"
 
     def _parts_with_domain(self):
         """Yield parts of columns alone without a value everywhere: as tried, as written, and what each is of."""
         for node in walk(self.parsed.right):
             match node:
-                case Call(function=function, arguments=(of,)) if function.startswith("log") or function == "sqrt":
+                case Call("log" | "log2" | "log10" | "log1p" | "sqrt", (of,)) | Call("**", (of, Number())):
                     part = node
-                case BinaryOperation(operator="/", right=of):
-                    part = BinaryOperation("/", Number(1.0, "1"), of)
-                case BinaryOperation(operator=operator, left=of, right=Number()) if operator == POWER:
-                    part = node
-                case BinaryOperation(operator=operator, left=of) if operator == POWER:
-                    part = BinaryOperation(POWER, of, Number(-0.5 if _falls(node.right) else 0.5, "..."))
+                case Call("/", (_, of)):
+                    part = Call("/", (Number(1.0, "1"), of))
+                case Call("**", (of, exponent)):
+                    part = Call(POWER, (of, Number(-0.5 if _falls(exponent) else 0.5, "...")))
                 case _:
                     continue
             if names_in(of) and all(name.name in self.columns for name in names_in(of)):
                 yield part, node, of
 
-    def _check_names(self, parsed):
-        levels = {}
-        for name in names_in(parsed.right):
-            if name.name in self.columns and name.levels:
-                raise FormulaError(f"formula {self.formula!r}: {quoted(name.name)} is a column and has no groups")
+    def _check_names(self):
+        """Refuse groups of a column, two groupings of a constant, and names that draws have."""
+        levels, left = {}, names_in(self.parsed.left)
+        columns = {*self.columns, *(name.name for name in left)}
+        for name in (*left, *names_in(self.parsed.right)):
+            if name.name in columns and name.levels:
+                self._refuse(f"{quoted(name.name)} is a column and has no groups")
             if levels.setdefault(name.name, name.levels) != name.levels:
-                raise FormulaError(
-                    f"formula {self.formula!r}: {name} and {Name(name.name, levels[name.name])} are of different "
-                    "groups; give one another name"
-                )
+                other = Name(name.name, levels[name.name])
+                self._refuse(f"{name} and {other} are of different groups; give one another name")
+            for of_draws in {*name.levels, *({name.name} - columns)} & OF_DRAWS:
+                hint = f" (--column group={of_draws})" if of_draws in name.levels else ""
+                self._refuse(f"{quoted(of_draws)} is a name that draws have; give it another name{hint}")
+
+    def _check_sampled(self):
+        """Refuse a constant with the name of something else that is sampled, such as the noise."""
+        sampled = [parameter.name for parameter in self._free_parameters]
+        for name, role in self.roles.items():
+            if sampled.count(name) > (role.kind in ("exponent", "given")):
+                other = "the name of something else that is sampled, such as the noise"
+                self._refuse(f"{quoted(name)} is {other}; give the constant another name")
+
+    def _refuse(self, why):
+        raise FormulaError(f"formula {self.formula!r}: {why}")
 
     def response(self, table):
         """Return the left side of the formula on the rows of a table, (row,): its column where the table has one."""
@@ -312,7 +296,7 @@ class SuitedToTable:
         signs = {}
         for name, role in self.roles.items():
             if role.kind == "amplitude":
-                x = self._evaluate_on(self.placing._factor(name), table, usual)
+                x = self._evaluate_on(self.placing.terms_of(name), table, usual)
                 logs = any(term.has_logarithm for term in role.terms)  # has no natural zero: units move it
                 signs[name] = 0 if logs else 1 if (x > 0).all() else -1 if (x < 0).all() else 0
         return signs
@@ -321,25 +305,22 @@ class SuitedToTable:
         """Return values of constants inside functions and powers that suit the columns, for a look at signs."""
         usual = {name: 0.3 if role.kind == "exponent" else 1.0 for name, role in self.roles.items()}
         for name, role in self.roles.items():
-            if role.kind == "relative":
-                x = np.median(np.abs(self._evaluate_on(role.beside, table, usual)))
+            if role.kind in ("relative", "place"):
+                x = self._evaluate_on(role.beside, table, usual)
+                x = np.median(x if role.kind == "place" else np.abs(x))
                 usual[name] = 1 / x if role.inverse else x
-            if role.kind == "place":
-                usual[name] = np.median(self._evaluate_on(role.beside, table, usual))
         return usual
 
     def rows(self, table):
         """Return the rows, refusing a table that cannot inform the formula."""
-        place = table.attrs.get("source", "the table")
-        for name in self.needed:
-            if name not in table:
-                raise FormulaError(f"{place}: no column {quoted(name)}{suggestion(name, table.columns) or ''}")
-        self._check_numbers(table, place)
-        self._check_values(table, place)
-        if len(table) < len(self.roles):
-            raise InputError(
-                f"{place}: {len(table)} rows are fewer than the {len(self.roles)} constants of the formula"
-            )
+        place, count = place_of(table), len(self.roles)
+        if "binomial" in self.noise and not counts_of(self.parsed.left):
+            of = f"successes / trials, not of {self.observed}"
+            raise InputError(f'{place}: binomial noise is of {of}; set noise="relative"')
+        self._check_numbers(table)
+        self._check_values(table)
+        if len(table) < count:
+            raise InputError(f"{place}: {len(table)} rows are fewer than the {count} constants of the formula")
         return (table if self.counts else table.assign(**{self.observed: self.response(table)})).reset_index(drop=True)
 
     def reference(self, rows):
@@ -355,7 +336,7 @@ class SuitedToTable:
             slope = self.signs.get(name) == 0
             if role.kind not in ("rate", "steepness", "place", "share") and not slope:
                 continue
-            x = self._evaluate_on(self.placing._factor(name) if slope else role.beside, rows, usual)
+            x = self._evaluate_on(self.placing.terms_of(name) if slope else role.beside, rows, usual)
             x = x[np.isfinite(x)] if np.isfinite(x).any() else np.ones(1)
             half = (x.max() - x.min()) / 2 or abs(float(x[0])) or 1.0
             entries |= {f"range of {name}": float(half), f"middle of {name}": float((x.max() + x.min()) / 2)}
@@ -370,6 +351,7 @@ def _wrong_counts(table, names):
 
 
 def _falls(exponent):
-    return isinstance(exponent, Negative) or (
-        isinstance(exponent, BinaryOperation) and exponent.operator in "*/" and _falls(exponent.left)
-    )
+    match exponent:
+        case Call("*" | "/", (first, _)):
+            return _falls(first)
+    return isinstance(exponent, Call) and exponent.function == NEGATIVE

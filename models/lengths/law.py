@@ -332,14 +332,6 @@ class Lengths(MemberLaw):
         right, wrong = right_and_wrong(cells, log_longer, np.log(np.minimum(a, b)) - log_longer, self.shape)
         return right, wrong, cells.get("precision")
 
-    def prior_draws(self, rng, reference, rows, draws=1, truth=None):
-        """Return the draws of the prior, dims (chain, draw) with one chain: coefficients and each run's parameters."""
-        self._refuse_truth(truth)
-        free = self.free(reference)
-        shapes = {name: (1, draws, *free.several.get(name, ())[1:]) for name in free.priors}
-        values = {name: prior.drawn(rng, shapes[name]) for name, prior in free.priors.items()}
-        return self._drawn(values, reference, rows, rng)
-
 
 def _axis(name):
     """Return the axis of an array: the first word of its name for groups of cells, ``run`` for columns of runs."""

@@ -29,6 +29,13 @@ def test_a_function_of_constants_is_of_the_draws(fit):
     assert fit.ask("a[new] > a[old]")["p"].iloc[0] == row["p"]
 
 
+def test_a_complement_is_no_difference_of_which_a_direction_is_claimed(fit):
+    complement, at_least = fit.ask("1 - a[new]"), fit.ask("0.2 < a[new]")
+    a = fit["posterior"]["a"].sel(kind="new")
+    assert "p" not in complement and complement["q50"].iloc[0] == pytest.approx(1 - float(a.median()))
+    assert at_least["p"].iloc[0] == float((a > 0.2).mean())
+
+
 def test_a_place_is_where_the_value_is(fit):
     place = fit.ask("n where loss = 2.2 at kind = new").iloc[0]
     assert place["never"] == 0
@@ -147,6 +154,17 @@ def test_shares_that_sum_to_one_are_best_at_ends_of_the_rows():
     code, books = w[:, 1].max(), w[:, 2].min()
     assert best["q50"].tolist()[:3] == pytest.approx([1 - code - books, code, books], abs=1e-3)
     assert best["at_end"].tolist()[:3] == [1, 1, 1] and best["beyond"].tolist()[:3] == ["", "", ""]
+
+
+def test_a_count_is_answered_where_the_number_of_trials_is_given():
+    demos = np.array([10, 30, 100, 300, 1000.0])
+    counts = pd.DataFrame({"demos": demos, "k": np.round(200 * (1 - (1 + demos / 30) ** -0.9)), "trials": 200})
+    fit = bs.fit("k / trials ~ 1 - (1 + demos / x0)**-b", counts, draws=500, tune=500)
+    shares = 1 - (1 + 100 / fit["posterior"]["x0"]) ** -fit["posterior"]["b"]
+    asked = fit.ask("k at demos = 100, trials = 50", "trials at demos = 100, k = 50")["q50"].tolist()
+    assert asked == pytest.approx([float((50 * shares).median()), float((50 / shares).median())])
+    with pytest.raises(bs.InputError, match='the value of "trials" is missing'):
+        fit.ask("k at demos = 100")
 
 
 def test_other_commands_name_a_question_that_was_asked(fit):

@@ -74,6 +74,16 @@ def test_what_is_sampled_in_the_place_of_constants_takes_priors(tails):
         bs.laws.Formula("y ~ E + A * n**-a", tails="normal", priors={"share_A": "Beta(2, 2)"}).suited(table())
 
 
+def test_a_formula_of_groups_alone_takes_the_priors_of_what_it_samples_and_no_others():
+    rows = table().assign(g=np.resize([*"ab"], len(SIZES)), h=np.resize([*"cdef"], len(SIZES)))
+    law = bs.laws.Formula("y ~ mu[g]", priors={"centre": "LogNormal(0, 2)"}).suited(rows)
+    assert str(law.prior_of["centre"]) == "LogNormal(0, 2)"
+    with pytest.raises(bs.InputError, match="priors can be set on centre, deviation_mu, sigma"):
+        bs.laws.Formula("y ~ mu[g]", priors={"level_mu": "LogNormal(0, 2)"}).suited(rows)
+    with pytest.raises(bs.InputError, match=r"mu\[h\] and mu\[g\] are of different groups"):
+        bs.laws.Formula("y ~ mu[g] + mu[h]").suited(rows)
+
+
 def test_a_constant_by_group_with_a_prior_of_its_own_is_not_pooled():
     rows = table().assign(g=np.resize([*"abcde"], len(SIZES)))
     law = bs.laws.Formula("y ~ E + A * n**-a[g]", priors={"a": "Normal(0.3, 0.1)"}).suited(rows)
@@ -159,15 +169,30 @@ def test_a_cell_without_a_value_is_named_and_never_floored(formula, options, col
         ("loss ~ E + A * n**-a", 'no column "loss"'),
         ("y ~ E + A * n_parms**-a", 'no column "n_parms"; did you mean "n_params"'),
         ("y ~ E + a", "has no column on the right of ~"),
+        ("y ~ n * n_params", "has no constant: every name is a column"),
+        ("y ~ E + A * y**-a", 'has "y" on both sides of ~'),
+        ("y[name] ~ E + A * n**-a", '"y" is a column and has no groups'),
+        ("y ~ E + A * n**-sigma", '"sigma" is the name of something else'),
+        ("y ~ E + A * n**-centre", '"centre" is the name of something else'),
+        ("y ~ share_A + A * n**-share_share_A", '"share_share_A" is the name of something else'),
+        ("y ~ E + A * n**-draw", '"draw" is a name that draws have; give it another name$'),
+        ("y ~ E + A[chain] * n**-a", "--column group=chain"),
         ("y ~ A * n[g]**-a", '"n" is a column and has no groups'),
         ("name ~ A * n**-a", 'column "name" holds text'),
     ],
 )
 def test_a_formula_that_does_not_suit_a_table_is_refused_in_a_line(formula, words):
-    rows = table().assign(name="a", n_params=1.0)
+    rows = table().assign(name="a", n_params=1.0, chain="b")
     with pytest.raises(bs.InputError, match=words) as error:
         bs.fit(formula, rows)
     assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("errors", ["y_sd", ("y_low", "y_high"), 5])
+def test_errors_that_are_no_column_are_named(errors):
+    name = errors[0] if isinstance(errors, tuple) else str(errors)
+    with pytest.raises(bs.InputError, match=f'no column "{name}"'):
+        Formula("y ~ E + A * n**-a", errors=errors).suited(table())
 
 
 def test_a_saved_fit_is_opened_with_its_formula(tmp_path):
