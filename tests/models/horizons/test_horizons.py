@@ -258,6 +258,7 @@ def test_a_table_that_cannot_inform_the_law_is_refused(law, change, message):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")  # decimal years are read as days
 def test_known_horizons_are_recovered():
     law = bs.laws.Horizons()
     rows, truth = simulated(law, models=12, tasks=40, thresholds=1, runs=8)
