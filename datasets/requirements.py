@@ -5,9 +5,10 @@ import pandas as pd
 
 from ..errors import InputError
 from .fixes import choice
+from .meaning.names import in_expression, means
 from .wording import listed
 
-SUCH = {"batch_tokens": "batch_size*context"}  # what columns are computed from where trainers do not log them
+A_BATCH = 2**14  # a larger one is of tokens
 
 
 def require(frame, columns, *, purpose):
@@ -20,11 +21,23 @@ def require(frame, columns, *, purpose):
     columns = [columns] if isinstance(columns, str) else columns
     missing = [column for column in columns if column not in frame]
     if missing:
-        named = choice(missing[0], SUCH.get(missing[0], "NAME"))
+        named = choice(missing[0], _propose(frame, missing[0]))
         raise InputError(
             f"{frame.attrs.get('source', 'the table')}: {purpose} needs {listed(missing)}; the columns are "
             f"{listed(frame.columns)}; read the table with {named} if another name holds it"
         )
+
+
+def _propose(frame, name):
+    """Return the column that may hold what is missing, of a batch in tokens or in sequences; NAME where none may."""
+    if name != "batch_tokens":
+        return "NAME"
+    numbers = frame.select_dtypes("number")
+    batch = next((x for x in numbers if means(x, "batch", "batch of tokens")), None)
+    length = next((x for x in numbers if means(x, "length")), "1024")
+    if batch is None or numbers[batch].median() > A_BATCH:
+        return batch or "NAME"
+    return f"{in_expression(batch)}*{in_expression(length) if length in numbers else length}"
 
 
 def filled(frame, column, *, purpose):

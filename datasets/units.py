@@ -8,6 +8,7 @@ from ..errors import InputError
 from .wording import check_choice, listed, quoted, shortened, shown
 
 SCALED = ("parameters", "tokens", "training_flop", "parameters_nonembedding", "unique_tokens", "vocabulary")
+SCALED += ("dataset_tokens", "training_compute_flop")  # of evaluations
 OF_LOSS = ("loss", "loss_halfwidth")
 BITS = ("bits", "bits-per-byte")
 NATS = "nats/token"

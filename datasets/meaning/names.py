@@ -195,10 +195,12 @@ def logarithm_of(name):
 
     Examples
     --------
-    >>> logarithm_of("log10_flops"), logarithm_of("ln(N)"), logarithm_of("log_loss"), logarithm_of("logits")
-    (('10', 'flops'), ('e', 'N'), ('', 'loss'), None)
+    >>> logarithm_of("log10_flops"), logarithm_of("ln(N)"), logarithm_of("ln_loss"), logarithm_of("log_loss")
+    (('10', 'flops'), ('e', 'N'), ('e', 'loss'), None)
     """
     match = LOGARITHM.fullmatch(str(name).strip())
+    if match and re.fullmatch("log[_ ]?loss", match[0], re.IGNORECASE):
+        return None  # a cross entropy, as scikit-learn calls it
     return (LOG_BASES.get(match[1].lower().replace("_", ""), ""), match[2]) if match else None
 
 

@@ -243,6 +243,9 @@ def find_lacking_loss(facts):
 
 def _take_as_loss(facts, header):
     """Return how a column becomes a loss, as the rules of a loss have it, and what the fix depends on."""
+    if words(header) == ["log", "loss"]:
+        taken = Fix(columns={"loss": f"exp({in_expression(header)})"}).on_the_command_line()
+        return Fix(columns={"loss": str(header)}), f"if it is the logarithm of a loss, {taken}"
     for rule in OF_A_ROLE:
         if rule.role == "loss" and (found := rule.find(facts, header)):
             _, fix, otherwise = rule.describe(facts, header, found)
