@@ -57,8 +57,6 @@ def test_a_column_cannot_be_chosen_twice(table):
     ("column", "value"),
     [
         ("publication_date", "soon"),
-        ("publication_date", "2019-02-14T10:00:00+05:30"),
-        ("publication_date", "2019-02-14T10:00Z"),
         ("publication_date", "0001-01-01"),
         ("publication_date", "1500-06-01"),
         ("publication_date", "٢٠١٩-٠٢-١٤"),
@@ -100,7 +98,8 @@ def test_a_column_that_is_not_there_cannot_be_chosen(table):
 def test_a_date_with_a_time_zone_is_the_day_that_is_written(table, tmp_path):
     zoned = table.assign(publication_date=table["publication_date"].dt.tz_localize("US/Pacific"))
     zoned.to_parquet(tmp_path / "mine.parquet")
-    pd.testing.assert_series_equal(read(tmp_path / "mine.parquet", "evaluations")["year"], table["year"])
+    read_again = read(tmp_path / "mine.parquet", "evaluations")["publication_date"]
+    pd.testing.assert_series_equal(read_again, table["publication_date"])
 
 
 def test_columns_of_other_names_are_recognised():

@@ -43,8 +43,8 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
         table, clocks = _number_readings(table, headers["loss"], changes), ["epoch"]
     blank = table["loss"].isna() | (table["loss"].map(str).str.strip() == "")
     cells, faults = as_numbers(table, CURVES.present(table, (*CLOCKS, "rate", "loss")))
-    names = {x: headers[x] for x in ("tokens", "loss") if x in cells and split_header(headers[x])[1] != IN_BYTES}
-    cells = scale_columns(pd.DataFrame(cells), names, None, None, changes)
+    loss = {} if split_header(headers["loss"])[1] == IN_BYTES else {"loss": headers["loss"]}
+    cells = scale_columns(pd.DataFrame(cells), loss, None, None, changes)
     texts, nameless = as_names(table, CURVES.present(table, ("run",)))
     if not texts:
         _refuse_runs(table.assign(**cells)[~blank], clocks[0], label)

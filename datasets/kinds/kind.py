@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import pandas as pd
+
 from ...errors import InputError
 from .. import storing
 from ..catalogue import load
@@ -129,8 +131,9 @@ class Kind:
             hint=hint,
         )
         scaled = {name: header for name, header in headers.items() if recognised_base(header, name)}
-        scaled = {name: header for name, header in scaled.items() if table[name].dtype.kind in "iuf"}
-        table = scale_columns(table.astype(dict.fromkeys(scaled, "float64")), scaled, None, None, changes)
+        cells = table[[*scaled]].apply(pd.to_numeric, errors="coerce").astype("float64")
+        cells = scale_columns(cells, scaled, None, None, changes)
+        table = table.assign(**{name: x.where(x.notna(), table[name]) for name, x in cells.items()})
         columns = join_names(opened, table)
         if self.days and condition is not None and "year" not in columns and self.days[0] in table:
             columns = columns.assign(year=fractional_years(as_days(table[self.days[0]])[0]))

@@ -459,14 +459,14 @@ def test_markdown_that_is_no_table_is_refused(change, words, written):
     assert words in refused(written(README.replace(*change), "README.md"))
 
 
-@pytest.mark.parametrize("sign", [",", ";", "\t"])
+@pytest.mark.parametrize("sign", [",", ";", "\t", "  ", " "])
 def test_a_table_in_a_text_file_is_read(sign, written):
     table, _ = read(written(sign.join(["N", "D", "loss"]) + "\n" + sign.join(["1e6", "2e7", "4.5"]) + "\n", "runs.txt"))
     assert table["loss"].item() == 4.5
 
 
 @pytest.mark.parametrize(
-    "text", ["x\n", "N D loss\n1e6 2e7 4.5\n", "iter 0: loss 4.2, time 310ms\niter 1: loss 4.1, time 3ms\n"]
+    "text", ["x\n", "N D loss\nof some 7 runs\n", "iter 0: loss 4.2, time 310ms\niter 1: loss 4.1, time 3ms\n"]
 )
 def test_other_text_is_refused(text, written):
     assert "not a table with a header" in refused(written(text, "runs.txt"))
@@ -507,7 +507,6 @@ def test_forms_of_a_table_in_text(text, note, written):
     [
         (PLAIN.partition("\n")[2], "found numbers alone"),
         ("N,1e6,2e6,4e6\nD,2e7,4e7,8e7\nloss,4.5,4.1,3.8\n", "transpose it"),
-        (PLAIN.replace(",", "  "), "separated by spaces"),
         (PLAIN.replace("1e6", "1,000,000"), "put quotes around"),
         (PLAIN + "\n1e9,2e9,3,4,5", "line 8: found 5 fields where the header has 3"),
         (
@@ -617,8 +616,8 @@ def test_benchmarks_are_levels_of_their_first_spelling():
 
 def test_experts_are_pooled_by_their_number_as_the_warning_states():
     message = refused(STRANGERS / "moe.csv")
-    assert "--column 'training_flop=step*flops_per_step' --column loss=loss_validation" in message
-    columns = {"training_flop": "step*flops_per_step", "loss": "loss_validation"}
+    assert message.endswith("(--column 'training_flop=step*flops_per_step')")
+    columns = {"training_flop": "step*flops_per_step"}
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         table = bs.read(STRANGERS / "moe.csv", columns=columns)
