@@ -146,7 +146,9 @@ def as_days(cells, changes=None, header=None, *, optional=False):
         read |= {cell: (_day_of(float(cell)), 0.0) for cell in texts}
     if unit := _unit_of_epoch(texts):
         read |= {cell: (pd.to_datetime(float(cell), unit=unit), 0.0) for cell in texts}
-    if day_first and all(int(match[2] or 0) > MONTHS_OF_A_YEAR for text in texts if (match := SHORT.match(text.strip()))):
+    if day_first and all(
+        int(match[2] or 0) > MONTHS_OF_A_YEAR for text in texts if (match := SHORT.match(text.strip()))
+    ):
         unsure = "in which the day or the year may be first"
         read |= {cell: unsure for cell, text in whole.items() if text != cell.strip() and IN_FIGURES.match(text)}
     dates = cells.map(lambda cell: read[str(cell)], na_action="ignore" if optional else None)
@@ -168,7 +170,9 @@ def as_days(cells, changes=None, header=None, *, optional=False):
 
 def _with_century(text):
     """Return a date with its year in full, such as Jan-2022 for Jan-22."""
-    return SHORT.sub(lambda match: f"{match[1]}{'19' if int(match[3]) >= NINETIES else '20'}{match[3]}", text.strip(), 1)
+    return SHORT.sub(
+        lambda match: f"{match[1]}{'19' if int(match[3]) >= NINETIES else '20'}{match[3]}", text.strip(), 1
+    )
 
 
 def _unit_of_epoch(texts):

@@ -46,7 +46,8 @@ AROUND = {
 CURRENCY = r"(?:US ?\$|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY)"
 MONEY = re.compile(
     rf"(?P<sign>[+-]?)(?P<before>{CURRENCY})?\s*(?P<amount>[^\s$€£¥₹].*?)\s*(?P<after>{CURRENCY})?"
-    r"(?P<per>\s*(?:/|per )\s*[^/]*[a-z][^/]*)?", re.IGNORECASE
+    r"(?P<per>\s*(?:/|per )\s*[^/]*[a-z][^/]*)?",
+    re.IGNORECASE,
 )
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")

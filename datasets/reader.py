@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+Table: TypeAlias = "pd.DataFrame | str | PathLike[str] | Mapping[str, Any]"  # what `as_table` reads
 DEFAULTS = {"flop_per_parameter_token": 6}  # of options that are neither off nor empty
 
 
@@ -300,7 +301,7 @@ def read(
 
 
 def as_table(
-    source: str | PathLike[str] | pd.DataFrame | Mapping[str, Any],
+    source: Table,
     kind: str = "runs",
     needed: Sequence[str] = (),
     **options: Any,

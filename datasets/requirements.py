@@ -1,12 +1,14 @@
 """Checks that a table has the columns that a purpose needs."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from ..errors import InputError
 from .fixes import choice
 from .meaning.names import in_expression, means
-from .wording import listed
+from .wording import listed, quoted, suggestion
 
 A_BATCH = 2**14  # a larger one is of tokens
 
@@ -38,6 +40,29 @@ def _propose(frame, name):
     if batch is None or numbers[batch].median() > A_BATCH:
         return batch or "NAME"
     return f"{in_expression(batch)}*{in_expression(length) if length in numbers else length}"
+
+
+def rows_of(rows, columns, known, purpose):
+    """Return rows that are given as a frame, as a mapping of columns, or as columns by name, of one row or several.
+
+    Examples
+    --------
+    >>> rows_of(None, {"parameters": 7e9, "tokens": [1e11, 2e11]}, ["parameters", "tokens"], "a prediction").shape
+    (2, 2)
+    """
+    given = columns if rows is None else rows
+    if strange := next((name for name in columns if name not in known or rows is not None), None):
+        hint = suggestion(strange, known) or f"; write one of {listed(known)}, or give all of them in one table"
+        raise InputError(f"{purpose}: {quoted(strange)} is no column of the fit{hint}")
+    if isinstance(given, pd.DataFrame):
+        return given
+    if not isinstance(given, Mapping) or not given:
+        raise InputError(f"{purpose} needs rows, as a DataFrame or columns by name, such as parameters=7e9")
+    arrays = {name: np.atleast_1d(x) for name, x in given.items()}
+    if len({len(x) for x in arrays.values()} - {1}) > 1:
+        raise InputError(f"{purpose}: {listed(arrays)} have different numbers of rows; give them equal ones")
+    length = max(map(len, arrays.values()))
+    return pd.DataFrame({name: np.resize(x, length) for name, x in arrays.items()})
 
 
 def filled(frame, column, *, purpose):

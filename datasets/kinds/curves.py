@@ -109,9 +109,7 @@ def _number_readings(table, loss, changes):
     if table.index.name != "row" or rising or table.columns.isin(["run"]).any():
         fix = choice("step", rising[0] if rising else "NAME")
         names = listed([loss if name == "loss" else name for name in table.columns], SHOWN)
-        raise InputError(
-            f"{changes.label}: no column of steps, tokens or epochs among {names}; name one with {fix}"
-        )
+        raise InputError(f"{changes.label}: no column of steps, tokens or epochs among {names}; name one with {fix}")
     changes.add("epoch", "nothing states places of readings, which are numbered from 1 as epochs", rows=len(table))
     return table.assign(epoch=np.arange(1.0, len(table) + 1))
 

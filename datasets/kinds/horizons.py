@@ -118,7 +118,9 @@ HORIZONS = Kind(
         "model": "modelname modelid llm system alias",
         "task": "taskid taskname problem",
         "minutes": "humanminutes humantime humantimeminutes tasklength tasklengthminutes hours humanhours time",
-        "successes": "success successcount nsuccess nsuccesses passed solved scorebinarized correct ispassed issuccess iscorrect",
+        "successes": (
+            "success successcount nsuccess nsuccesses passed solved scorebinarized correct ispassed issuccess iscorrect"
+        ),
         "runs": "nruns trials attempts numruns total",
         "date": "releasedate modelreleasedate year",
         "family": "modelfamily",
