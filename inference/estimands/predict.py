@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -203,10 +202,8 @@ class Prediction(Printed, xr.Dataset):
 
 def _outside(row):
     """Write how far a run lies outside the fitted ones, on both sides."""
-    sides = [row["beyond"], -row["below"]]
-    if math.isnan(row["beyond"]):
-        return "unknown"
-    return "; ".join(times_largest(x) for x in sides if x) or times_largest(0.0)
+    sides = [times_largest(x) for x in (row["beyond"], -row["below"]) if x]
+    return "; ".join(dict.fromkeys(sides)) or times_largest(0.0)
 
 
 TASK = "task"
