@@ -24,8 +24,9 @@ from ...datasets.formula_nodes import (
 )
 from ...datasets.formulas import FormulaError
 from ...datasets.meaning.names import words
-from ...datasets.wording import listed, quoted, suggestion
+from ...datasets.wording import listed, p_value, quoted, suggestion
 from ...errors import InputError
+from ..loss.direction import LIKELY, RISING, partial_rank_correlation
 from .constants import FUNCTIONS
 
 SHOWN = 5  # rows in a message
@@ -99,8 +100,8 @@ class SuitedToTable:
 
     def suited(self, table):
         """Return the law with what the table decides: columns, groups, noise and signs."""
-        law = self._find_columns(table)
-        law._check_numbers(table, table.attrs.get("source", "the table"))
+        law, place = self._find_columns(table), table.attrs.get("source", "the table")
+        law._check_numbers(table, place)
         y = law.response(table)
         changes: dict[str, Any] = {}
         if law.positive is None:
@@ -116,10 +117,31 @@ class SuitedToTable:
         law = replace(law, levels=levels)
         if not law.signs:
             law = replace(law, signs=law._signs_on(table))
+            law._check_falls(table.assign(**{law.observed: y}), place)
         if not law.tails:
             many = len(table) >= len(law.prior_of) + LEAST_FREE and law.noise in SCATTERS
             law = replace(law, tails="student_t" if many else "normal")
         return law
+
+    def _check_falls(self, rows, place):
+        """Refuse a response that rises with a column, at equal others, with which the formula only falls."""
+        usual = self._usual_constants(rows)
+        either = {name: -x if self.signs.get(name) == 0 else x for name, x in usual.items()}
+        for column in self.columns:
+            of = partial_rank_correlation(rows, column, [x for x in self.columns if x != column], self.observed)
+            if of is None or of.r <= RISING or (p := of.p_rise()) >= LIKELY:
+                continue
+            larger = rows.assign(**{column: rows[column] * 1.01})
+            changes = [
+                self._evaluate_on(self.parsed.right, larger, known) - self._evaluate_on(self.parsed.right, rows, known)
+                for known in (usual, either)
+            ]
+            if all((change < 0).all() for change in changes):
+                raise InputError(
+                    f"{place}: {self.observed} rises with {column} (rank correlation {of.r:.2f}, {p_value(p)}), and "
+                    f"the formula only falls with it; write one that may rise, such as '{self.parsed.left} ~ "
+                    f"A * {spell(column)}**alpha', or choose other columns or rows"
+                )
 
     def _find_columns(self, table):
         if self.columns:
