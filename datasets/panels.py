@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..errors import InputError
 from .checks import place
-from .columns import RUN, recognise, recognise_with_unit
+from .columns import RUN, recognise, recognise_later, recognise_with_unit
 from .meaning.names import sounds_like
 from .selection import hashable
 from .wording import listed, plural, quoted
@@ -21,7 +21,7 @@ KEYS = frozenset(["key", "metric", "tag", "metrickey", "metricname"])
 INTERNAL = frozenset(["_step", "_runtime", "_timestamp"])
 LIMIT = re.compile(r"__(MIN|MAX)$")
 TENSORBOARD = re.compile(r"(?:run-)?(?P<run>.+?)-tag-(?P<metric>.+?)(?:\.csv|\.tsv)?(?:\.gz|\.xz|\.zst)?")
-OF_SIZE = re.compile(r"(?:(?:val|eval|test)?_?loss[ _/-]*|N ?= ?)?([0-9]+(?:\.[0-9]+)?[kKmMbB])", re.IGNORECASE)
+OF_SIZE = re.compile(r"(?:(?:val|eval|test)?_?loss[ _/-]*|N ?= ?)?([0-9]+(?:\.[0-9]+)?[kKmMbBtT])", re.IGNORECASE)
 LEAST_SIZES = 3  # columns
 MOST_CELLS = 5 * 10**7
 SHOWN = 5
@@ -122,16 +122,22 @@ def _read_keys(frame, name):
 
 
 def _read_wide(frame, name):
-    """Return losses with a column a size, such as 70M and 160M next to tokens, as one row a run."""
-    roles = {recognise(column) or recognise_with_unit(column): column for column in frame}
-    other = next((x for x in ("tokens", "training_flop") if x in roles), None)
+    r"""Return losses with a column a size, such as 70M and 160M next to tokens, as one row a run.
+
+    Next to parameters they are of tokens, also under a corner such as params\tokens.
+    """
+    corner = {x: x.partition("\\")[0].strip() for x in map(str, frame) if "\\" in x}
+    frame = frame.rename(columns=corner)
+    roles = {recognise(x) or recognise_with_unit(x) or recognise_later(x): x for x in frame}
+    given = {"parameters", "tokens", "training_flop", "loss"} & set(roles)
     sizes = {column: match[1] for column in frame if (match := OF_SIZE.fullmatch(str(column).strip()))}
-    if other is None or {"parameters", "loss"} & set(roles) or len(sizes) < LEAST_SIZES:
+    of = "tokens" if given == {"parameters"} else "parameters"
+    if len(given) != 1 or "loss" in given or len(sizes) < LEAST_SIZES:
         return None, ""
-    columns = one_row_each(frame, list(sizes), name, lambda x: {"parameters": sizes[x], "loss": frame[x]})
+    columns = one_row_each(frame, list(sizes), name, lambda x: {of: sizes[x], "loss": frame[x]})
     table = columns[columns["loss"].notna()]
     sentence = f"{plural(len(sizes), 'column')} named by sizes are read as {plural(len(table), 'row')}"
-    return table, f"{sentence} with parameters and loss"
+    return table, f"{sentence} with {of} and loss"
 
 
 def one_row_each(frame, columns, name, cells):
