@@ -10,6 +10,7 @@ from ..errors import InputError
 from .checks import place
 from .columns import RUN, recognise, recognise_later, recognise_with_unit
 from .meaning.names import sounds_like
+from .name_patterns import STRONG
 from .selection import hashable
 from .wording import listed, plural, quoted
 
@@ -23,6 +24,8 @@ LIMIT = re.compile(r"__(MIN|MAX)$")
 TENSORBOARD = re.compile(r"(?:run-)?(?P<run>.+?)-tag-(?P<metric>.+?)(?:\.csv|\.tsv)?(?:\.gz|\.xz|\.zst)?")
 OF_SIZE = re.compile(r"(?:(?:val|eval|test)?_?loss[ _/-]*|N ?= ?)?([0-9]+(?:\.[0-9]+)?[kKmMbBtT])", re.IGNORECASE)
 LEAST_SIZES = 3  # columns
+LADDER = re.compile(r"(.*?)[\s,_-]*([0-9]+(?:\.[0-9]+)?)\s*x\s*C(?:hinchilla)?", re.IGNORECASE)
+MULTIPLE = "chinchilla_multiple"
 MOST_CELLS = 5 * 10**7
 SHOWN = 5
 
@@ -36,7 +39,7 @@ def melted(frame, name):
     >>> melted(panel.rename_axis(index="row"), "panel.csv").to_dict("records")
     [{'run': 'a', 'Step': 0, 'loss': 5.0}, {'run': 'a', 'Step': 9, 'loss': 4.0}, {'run': 'b', 'Step': 9, 'loss': 3.0}]
     """
-    for form in (_read_panel, _read_curve, _read_keys, _read_wide):
+    for form in (_read_panel, _read_curve, _read_keys, _read_wide, _read_ladder):
         table, sentence = form(frame, name)
         if table is not None:
             table.attrs["sentences"] = [*frame.attrs.get("sentences", []), sentence]
@@ -138,6 +141,20 @@ def _read_wide(frame, name):
     table = columns[columns["loss"].notna()]
     sentence = f"{plural(len(sizes), 'column')} named by sizes are read as {plural(len(table), 'row')}"
     return table, f"{sentence} with {of} and loss"
+
+
+def _read_ladder(frame, name):
+    """Return names such as 190M-2xC parted into the parameters and the multiple of Chinchilla's tokens."""
+    for column in frame.select_dtypes(exclude="number"):
+        steps = [LADDER.fullmatch(str(cell).strip()) for cell in frame[column]]
+        if not steps or not all(steps) or MULTIPLE in frame:
+            continue
+        table, sizes = frame.assign(**{MULTIPLE: [float(x[2]) for x in steps]}), [STRONG.search(x[1]) for x in steps]
+        what = quoted(MULTIPLE)
+        if all(sizes) and not any(recognise(x) == "parameters" for x in frame):
+            table, what = table.assign(parameters=[x[0] for x in sizes]), f"parameters and {what}"
+        return table, f"names in {quoted(column)} such as {quoted(frame[column].iloc[0])} are read as {what}"
+    return None, ""
 
 
 def one_row_each(frame, columns, name, cells):
