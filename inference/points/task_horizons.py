@@ -70,7 +70,7 @@ def fit_horizons(
     >>> bool(100 < estimate["doubling_days"] < 300)
     True
     """
-    successes = as_table(successes, "horizons")
+    successes = successes if isinstance(successes, pd.DataFrame) else as_table(successes, "horizons")
     columns = ("model", "task", "task_family", "minutes", "successes", "runs", "year")
     require(successes, columns, purpose="horizons by logistic regression")
     check_choice("weights", weights, WEIGHTS)

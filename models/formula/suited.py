@@ -100,8 +100,8 @@ class SuitedToTable:
 
     def suited(self, table):
         """Return the law with what the table decides: columns, groups, noise and signs."""
-        law, place = self._find_columns(table), table.attrs.get("source", "the table")
-        law._check_numbers(table, place)
+        law = self._find_columns(table)
+        law._check_numbers(table, table.attrs.get("source", "the table"))
         y = law.response(table)
         changes: dict[str, Any] = {}
         if law.positive is None:
@@ -117,7 +117,6 @@ class SuitedToTable:
         law = replace(law, levels=levels)
         if not law.signs:
             law = replace(law, signs=law._signs_on(table))
-            law._check_falls(table.assign(**{law.observed: y}), place)
         if not law.tails:
             many = len(table) >= len(law.prior_of) + LEAST_FREE and law.noise in SCATTERS
             law = replace(law, tails="student_t" if many else "normal")
@@ -198,8 +197,9 @@ class SuitedToTable:
         return size / unit, rule + (f" / {unit:g}" if unit != 1 else "")
 
     def notes(self, suited, rows):
-        """Return sentences on the errors of rows, and on rows that are far from those beside them."""
+        """Return sentences on the errors of rows, and on rows that are far from those beside them; refuse a rise."""
         law, sentences = suited, []
+        law._check_falls(rows, rows.attrs.get("source", "the table"))
         copies = int(rows.duplicated().sum())
         if copies and (rows[law.observed] % 1 != 0).any():
             sentences.append(
