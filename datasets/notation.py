@@ -164,7 +164,7 @@ def _read_times(cells, column, canonical, unit):
     """Return cells with times in the unit of their column in place of 45m or 1h 20m, and the sentence about it."""
     factor = TIMES[unit or time_unit(column) or "minutes"]
     if pd.api.types.is_timedelta64_dtype(cells):
-        return cells.dt.total_seconds() / 60 / factor, ""
+        return cells.dt.total_seconds() / 60 / factor, f"{quoted(column)} has durations, read in their own units"
     texts = {cell: minutes for cell in cells if isinstance(cell, str) and (minutes := minutes_of(cell)) is not None}
     if not texts:
         silent = unit or time_unit(column) or canonical == "number"

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bayescaling import InputError, load, read
+from bayescaling.errors import TableNote
 
 
 @pytest.fixture(scope="module")
@@ -116,3 +117,12 @@ def test_columns_of_other_names_are_recognised():
     names = {"publication_date": "Date", "parameters": "Model Params", "dataset_tokens": "Training Tokens"}
     names |= {"transformer": "is_transformer", "perplexity": "Test PPL"}
     pd.testing.assert_frame_equal(read(ours.rename(columns=names), "evaluations"), read(ours, "evaluations"))
+
+
+def test_units_in_headers_are_read_with_a_note(table):
+    ours = table.assign(
+        **{"Parameters (B)": table["parameters"] / 1e9, "Training tokens (T)": table["dataset_tokens"] / 1e12}
+    )
+    with pytest.warns(TableNote, match="in units of 1e"):
+        result = read(ours.drop(columns=["parameters", "dataset_tokens"]), "evaluations")
+    np.testing.assert_allclose(result[["parameters", "dataset_tokens"]], table[["parameters", "dataset_tokens"]])

@@ -717,3 +717,56 @@ def test_a_column_of_years_is_one_of_dates():
     with pytest.warns(bs.errors.TableNote, match=r'"year" is written as 2020\.25, read as 2020-04-01'):
         read = bs.read(table, "values")
     assert read["year"].tolist() == pytest.approx(table["year"].tolist(), abs=1 / 365)
+
+
+# Tables that blanks part, pivots and ladders -------------------------------------------------------------------------
+
+GRID = pd.DataFrame({"N": np.repeat([7e7, 1.6e8, 4.1e8], 3), "D": np.tile([1e9, 4e9, 1.6e10], 3)})
+GRID["loss"] = 1.7 + 406 / GRID["N"] ** 0.34 + 411 / GRID["D"] ** 0.28
+WRITTEN = {7e7: "70M", 1.6e8: "160M", 4.1e8: "410M", 1e9: "1B", 4e9: "4B", 1.6e10: "16B"}
+PIVOT = GRID.assign(N=GRID["N"].map(WRITTEN), D=GRID["D"].map(WRITTEN)).pivot(index="N", columns="D", values="loss")
+
+
+def agree(table):
+    table = table.sort_values(["parameters", "tokens"])
+    np.testing.assert_allclose(table[["parameters", "tokens"]], GRID[["N", "D"]])
+    np.testing.assert_allclose(table["loss"], GRID["loss"], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [GRID.to_string(), GRID.to_string(index=False), f"A sweep of ours\n\n{GRID.to_string()}", GRID.to_csv(sep=" "),
+     GRID.rename(columns={"N": "model size", "D": "train tokens"}).to_string(),
+     "# " + GRID.to_csv(sep=" ", index=False)],
+)  # fmt: skip
+def test_columns_parted_by_blanks_are_read(text, written):
+    agree(read(written(text.lstrip("\n"), "runs.txt"))[0])
+
+
+def test_a_pivot_of_sizes_by_tokens_is_read_either_way_round(written):
+    agree(read(PIVOT.rename_axis("params\\tokens").reset_index())[0])
+    agree(read(PIVOT.rename_axis("N").reset_index())[0])
+    agree(read(PIVOT.T.rename_axis("tokens").reset_index())[0])
+    agree(read(written(PIVOT.T.to_dict()))[0])  # an object of objects
+
+
+def test_multiples_of_chinchilla_and_shapes_are_read_at_the_second_try():
+    names = [f"{size}-{k}xC" for size in ("190M", "370M", "1.3B") for k in (1, 2, 10)]
+    table = pd.DataFrame({"run": names, "loss": np.linspace(3.3, 2.5, 9)})
+    assert "--column 'tokens=parameters*chinchilla_multiple*20'" in refused(table)
+    runs, _ = read(table, columns={"tokens": "parameters*chinchilla_multiple*20"})
+    assert runs["tokens"].iloc[1] == 2 * 20 * 190e6 and runs["parameters"].iloc[-1] == 1.3e9
+    shapes = pd.DataFrame({"n_layer": [6, 12], "n_embd": [384, 768], "tokens": [1e9, 4e9], "loss": [3.5, 3.0]})
+    assert "--column 'parameters=12*n_layer*n_embd*n_embd'" in refused(shapes)
+
+
+@pytest.mark.parametrize("name", ["ce", "nll", "val_xent", "dev_loss", "best_val_loss", "test_ce"])
+def test_names_of_a_cross_entropy_are_losses_in_nats(name):
+    agree(read(GRID.rename(columns={"loss": name}))[0])
+
+
+def test_no_column_of_words_is_proposed_for_numbers():
+    table = pd.DataFrame({"model_size": ["tiny", "small"], "num_params": [8e5, 4e6], "tokens": 1e9, "loss": [3.5, 3.0]})
+    assert read(table)[0]["parameters"].tolist() == [8e5, 4e6]
+    evals = pd.DataFrame({"model": "a", "task": ["x", "y"], "score_name": "match", "score_value": [0.2, 0.3]})
+    assert "--column score=score_value" in refused(evals, "scores")
