@@ -111,7 +111,7 @@ def test_classes_of_time_take_their_middle_and_open_ones_are_refused():
     table = pd.DataFrame({"model": "a", "task": list("xy"), "time": ["15 min - 1 hour", "1-4 hours"], "solved": [1, 0]})
     with pytest.warns(bs.errors.TableNote, match="geometric middle"):
         assert bs.read(table, "horizons")["minutes"].tolist() == [30, 120]
-    with pytest.raises(bs.InputError, match='found "<15 min", .* write the number that it stands for'):
+    with pytest.raises(bs.InputError, match=r'found "<15 min", .* write the number that it stands for'):
         bs.read(table.assign(time=["<15 min", "1-4 hours"]), "horizons")
     with pytest.warns(bs.errors.TableNote, match='"time" names no unit of time and is read in minutes'):
         bs.read(table.assign(time=[4, 8]), "horizons")

@@ -69,7 +69,7 @@ def test_other_doors_refuse_what_the_reader_refuses(door, tmp_path):
     billions = RUNS.rename(columns={"train tokens": "tokens"}).assign(params=N / 1e9)
     billions.to_csv(tmp_path / "runs.csv", index=False)
     for given in (billions, billions.to_dict("list"), tmp_path / "runs.csv"):
-        with pytest.raises(bs.InputError, match='unit={"parameters": 1e9}'):
+        with pytest.raises(bs.InputError, match=r'unit={"parameters": 1e9}'):
             DOORS[door](given)
     with pytest.raises(bs.InputError, match="a table is a DataFrame or the path of a file, not int"):
         DOORS[door](3)
