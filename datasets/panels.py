@@ -10,7 +10,7 @@ from ..errors import InputError
 from .checks import place
 from .columns import RUN, recognise, recognise_later, recognise_with_unit
 from .meaning.names import sounds_like
-from .name_patterns import STRONG
+from .notation import parsed
 from .selection import hashable
 from .wording import listed, plural, quoted
 
@@ -26,6 +26,7 @@ OF_SIZE = re.compile(r"(?:(?:val|eval|test)?_?loss[ _/-]*|N ?= ?)?([0-9]+(?:\.[0
 LEAST_SIZES = 3  # columns
 LADDER = re.compile(r"(.*?)[\s,_-]*([0-9]+(?:\.[0-9]+)?)\s*x\s*C(?:hinchilla)?", re.IGNORECASE)
 MULTIPLE = "chinchilla_multiple"
+AT_END = re.compile(r"[0-9]+(?:\.[0-9]+)?\s?[kmb]$", re.IGNORECASE)
 MOST_CELLS = 5 * 10**7
 SHOWN = 5
 
@@ -137,10 +138,18 @@ def _read_wide(frame, name):
     of = "tokens" if given == {"parameters"} else "parameters"
     if len(given) != 1 or "loss" in given or len(sizes) < LEAST_SIZES:
         return None, ""
+    (known,) = given
+    rows = frame[roles[known]]
+    if of == "tokens" and recognise(rows.name) is None and _largest(sizes.values()) < _largest(rows):  # "size" alone
+        frame, of = frame.rename(columns={rows.name: "tokens"}), "parameters"
     columns = one_row_each(frame, list(sizes), name, lambda x: {of: sizes[x], "loss": frame[x]})
     table = columns[columns["loss"].notna()]
     sentence = f"{plural(len(sizes), 'column')} named by sizes are read as {plural(len(table), 'row')}"
     return table, f"{sentence} with {of} and loss"
+
+
+def _largest(cells):
+    return max(parsed(str(cell))[0] or 0 for cell in cells)
 
 
 def _read_ladder(frame, name):
@@ -149,7 +158,7 @@ def _read_ladder(frame, name):
         steps = [LADDER.fullmatch(str(cell).strip()) for cell in frame[column]]
         if not steps or not all(steps) or MULTIPLE in frame:
             continue
-        table, sizes = frame.assign(**{MULTIPLE: [float(x[2]) for x in steps]}), [STRONG.search(x[1]) for x in steps]
+        table, sizes = frame.assign(**{MULTIPLE: [float(x[2]) for x in steps]}), [AT_END.search(x[1]) for x in steps]
         what = quoted(MULTIPLE)
         if all(sizes) and not any(recognise(x) == "parameters" for x in frame):
             table, what = table.assign(parameters=[x[0] for x in sizes]), f"parameters and {what}"

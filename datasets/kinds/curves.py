@@ -105,7 +105,8 @@ def _chosen(table, columns, changes):
 def _number_readings(table, loss, changes):
     """Return a table of lists by epoch, as Keras has them, with the epoch; refuse one in which a column may count."""
     headings = table.drop(columns="loss").select_dtypes("number")
-    rising = [name for name in headings if len(table) > 1 and (headings[name].diff()[1:] > 0).all()]
+    whole = [name for name in headings if len(table) > 1 and not (headings[name] % 1).any()]
+    rising = [name for name in whole if (headings[name].diff()[1:] > 0).all()]
     if table.index.name != "row" or rising or table.columns.isin(["run"]).any():
         fix = choice("step", rising[0] if rising else "NAME")
         names = listed([loss if name == "loss" else name for name in table.columns], SHOWN)

@@ -184,10 +184,9 @@ def propose_size(facts, canonical):
 
 def _count_of_shape(headers):
     """Return the parameters of layers of a width, with their embeddings where the vocabulary is there, or None."""
+    roles = {recognise(str(x).rpartition(".")[2]): in_expression(x) for x in headers}
+    width, entries = roles.get("d_model"), roles.get("vocabulary")
     layers = next((in_expression(x) for x in headers if means(x, "layers")), None)
-    width, entries = (
-        next((in_expression(x) for x in headers if recognise(x) == role), None) for role in ("d_model", "vocabulary")
-    )
     if layers is None or width is None:
         return None
     return f"12*{layers}*{width}*{width}" + (f"+{entries}*{width}" if entries else "")

@@ -318,7 +318,8 @@ def test_llm_c_and_lists_by_epoch_are_read(tmp_path):
     table, _ = read(tmp_path / "main.log")
     assert table["step"].tolist() == [10, 20, 30, 40, 50, 60] and table["loss"].iloc[0] == 4.9
     history = {"loss": [3.5, 3.0, 2.8], "val_loss": [3.6, 3.1, 2.9], "learning_rate": [3e-4] * 3}
-    (tmp_path / "history.json").write_text(json.dumps(history))
+    history["accuracy"] = [0.1, 0.2, 0.3]  # rises, and counts nothing
+    (tmp_path / "history.json").write_text(json.dumps({"history": history}))
     for given in (tmp_path / "history.json", pd.DataFrame(history)):
         table, notes = read(given, columns={"loss": "val_loss"})
         assert table["clock"].tolist() == [1, 2, 3] and table["loss"].tolist() == history["val_loss"]
