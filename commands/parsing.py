@@ -242,6 +242,7 @@ def table_of_no_law(data, fitting, out=None):
     The second is what lacks sizes or a loss of runs, or has columns of which a published law is.
     """
     from ..datasets import KINDS
+    from ..datasets.cells import as_days
     from ..datasets.files import check_writable
     from ..datasets.meaning.names import FALLING, RISING, is_called
     from ..inference.formulas.choose import propose
@@ -266,6 +267,8 @@ def table_of_no_law(data, fitting, out=None):
         try:
             formula, published = propose(table)[0]
         except InputError:
+            if not of_runs and any(len(x) and not as_days(x)[2] for _, x in table.select_dtypes(object).items()):
+                _read(KINDS["values"], data, {})  # which states how dated values are read
             if not of_runs:
                 raise
             published = False

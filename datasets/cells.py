@@ -18,9 +18,16 @@ QUARTER = re.compile(r"(?P<year>[0-9]{4})[ -]?Q(?P<quarter>[1-4])|Q([1-4])[ /-]?
 FULL = re.compile(r"(?![-/]|[0-9]{4}\.[0-9]+$)(?=.*(?<![0-9])[0-9]{4}(?![0-9])|[0-9]{8}).*[^-/]", re.ASCII)
 UNSTATED = datetime(2001, 1, 1), datetime(2002, 2, 2)  # what a date does not state differs between these
 MONTHS_OF_A_YEAR = 12
-ISO = re.compile(r"[0-9]{4}-?[0-9]{2}|[0-9]{4}$")  # the beginning of a date that needs no note
+ISO = re.compile(r"[0-9]{4}-?[0-9]{2}(?![0-9]{3})|[0-9]{4}$")  # the beginning of a date that needs no note
 # 03/05/2024, of which the day may be 3 or 5.
 IN_FIGURES = re.compile(r"(?<![0-9])([0-9]{1,2})([/. -])([0-9]{1,2})\2([0-9]{4})(?![0-9])")
+# Jan-22, 5-Mar-24 and 1/10/22: what is before the year, and the year.
+SHORT = re.compile(
+    r"^([0-9]{1,2}[ -][A-Za-z]{3,9}\.?[ -]|[A-Za-z]{3,9}\.?(?:-| ?['\u2019/])|([0-9]{1,2})[/.-][0-9]{1,2}[/.-])"
+    "([0-9]{2})(?=$|[ T])"
+)
+NINETIES = 70  # two digits of a year from which on it is of the last century
+UNITS_OF_EPOCH = {"s": 3e8, "ms": 3e11, "us": 3e14, "ns": 3e17}  # since 1970, each with the least, in 1979
 DECIMAL = re.compile(r"\s*([0-9]{4})(?:\.([0-9]+))?\s*")  # a year, and a part of it
 HALFWIDTH = "halfwidth_days"  # ends the name of a column
 
@@ -59,6 +66,7 @@ FIXES = (
     (r"\d{1,3},\d{3}", "write it without separators as {whole}, or with a point as {point}"),
     (r"\d{1,3}([ ,'_]\d{3})+(\.\d+)?", "write it without separators as {whole}"),
     (r"\d+,\d+", "write it with a decimal point as {point}"),
+    (r"\s*[<>≤≥].*", "write the number that it stands for"),
     (r"(?s).*", "write a plain number such as 2.5 or 7e9"),
 )
 
@@ -120,7 +128,8 @@ def as_days(cells, changes=None, header=None, *, optional=False):
 
     A blank is no fault where it is `optional`. A form of days other than 2019-02-14, in the column `header` of the
     file, is recorded in `changes`. In 03/05/2024 the day is where cells such as 25/05/2024 have it, or it is a fault.
-    Where one cell is a decimal year such as 2015.5, all are days, and 2015.0 is the first one of 2015.
+    Where one cell is a decimal year such as 2015.5, all are days, and 2015.0 is the first one of 2015. Numbers from
+    3e8 on are seconds since 1970, or thousandths or less of them. A day with a time zone is the one that is written.
 
     Examples
     --------
@@ -130,10 +139,18 @@ def as_days(cells, changes=None, header=None, *, optional=False):
     >>> days.dt.strftime("%Y-%m-%d").tolist(), halfwidths.tolist(), faults
     (['2016-07-02', '2018-10-16', '2019-01-09', '2024-03-05'], [183.0, 15.5, 0.0, 0.0], [])
     """
-    day_first, texts = _find_day_first(cells), set(map(str, cells[~cells.map(blank).astype(bool)]))
-    read = {cell: _read_date(cell, day_first) for cell in set(map(str, cells))}
+    whole = {cell: _with_century(cell) for cell in set(map(str, cells))}
+    day_first, texts = _find_day_first(whole.values()), set(map(str, cells[~cells.map(blank).astype(bool)]))
+    read = {cell: _read_date(text, day_first) for cell, text in whole.items()}
     if _are_decimal_years(texts):
         read |= {cell: (_day_of(float(cell)), 0.0) for cell in texts}
+    if unit := _unit_of_epoch(texts):
+        read |= {cell: (pd.to_datetime(float(cell), unit=unit), 0.0) for cell in texts}
+    if day_first and all(
+        int(match[2] or 0) > MONTHS_OF_A_YEAR for text in texts if (match := SHORT.match(text.strip()))
+    ):
+        unsure = "in which the day or the year may be first"
+        read |= {cell: unsure for cell, text in whole.items() if text != cell.strip() and IN_FIGURES.match(text)}
     dates = cells.map(lambda cell: read[str(cell)], na_action="ignore" if optional else None)
     faults = [
         Fault(row, cells.name, f"found {quoted(cells[row])}, {problem}", _propose_date(str(cells[row])))
@@ -151,9 +168,24 @@ def as_days(cells, changes=None, header=None, *, optional=False):
     return days, halfwidths.where(days.notna()), faults
 
 
-def _find_day_first(cells):
+def _with_century(text):
+    """Return a date with its year in full, such as Jan-2022 for Jan-22."""
+    return SHORT.sub(
+        lambda match: f"{match[1]}{'19' if int(match[3]) >= NINETIES else '20'}{match[3]}", text.strip(), 1
+    )
+
+
+def _unit_of_epoch(texts):
+    """Return the unit in which every text counts the time since 1970, None where some does not."""
+    if not texts or not all(re.fullmatch(r"[0-9]{9,19}(\.[0-9]+)?", text.strip()) for text in texts):
+        return None
+    least, greatest = (extreme(map(float, texts)) for extreme in (min, max))
+    return next((unit for unit, first in UNITS_OF_EPOCH.items() if first <= least and greatest < 20 * first), None)
+
+
+def _find_day_first(texts):
     """Return whether the day is before the month in dates such as 25/05/2024, None where no cell or both show it."""
-    matches = [match for cell in cells if (match := IN_FIGURES.search(str(cell).strip()))]
+    matches = [match for text in texts if (match := IN_FIGURES.search(text))]
     firsts, seconds = (any(int(match[group]) > MONTHS_OF_A_YEAR for match in matches) for group in (1, 3))
     return None if firsts == seconds else firsts
 
@@ -173,7 +205,7 @@ def _day_of(year):
 
 
 def _propose_date(text):
-    match = IN_FIGURES.search(text.strip())
+    match = IN_FIGURES.search(_with_century(text))
     if match is None or max(int(match[1]), int(match[3])) > MONTHS_OF_A_YEAR:
         return "write it as 2019-02-14"
     first, second = match[1].zfill(2), match[3].zfill(2)
@@ -195,17 +227,16 @@ def _read_date(text, day_first):
         return "which is no date"
     if day_first is None and swapped != day and not text[:4].isdigit():
         return "in which the day may be first or second"
-    if day.tzinfo is not None:
-        return "which has a time zone"
     if not FIRST_YEAR <= day.year <= LAST_YEAR:
         return f"which is not of {FIRST_YEAR} to {LAST_YEAR}"
+    day = day.replace(tzinfo=None)
     months = 3 if quarter else 12 if day.month != other.month else 1 if day.day != other.day else 0
     length = (pd.Timestamp(day) + pd.DateOffset(months=months) - pd.Timestamp(day)).days
     return pd.Timestamp(day) + pd.Timedelta(days=length // 2), length / 2
 
 
 def _find_zone(name, offset):
-    """Take any time zone for one, which a date must not have; `dateutil` would warn of those that it does not know."""
+    """Take any time zone for one; `dateutil` would warn of those that it does not know."""
     return None if name is offset is None else UTC
 
 

@@ -2,6 +2,8 @@
 
 import re
 
+import pandas as pd
+
 from ..errors import InputError
 from .fixes import Fix, choice
 from .units import SCALED, split_header
@@ -52,7 +54,12 @@ LESS_COMMON = {
         "nparamsactive paramsactive activatedparams activatedparameters"
     ),
     "tokens": "tokenstrained tokensprocessed tokensconsumed trainedtokens totaltokens totaltrainingtokens ntraintokens",
-    "training_flop": "flopsbudget flopbudget budgetflops budgetflop budgetcompute",
+    "training_flop": "flopsbudget flopbudget budgetflops budgetflop budgetcompute totalflos",
+    "loss": (
+        "ce nll xent celoss nllloss xentloss valce valnll valxent evalce evalnll evalxent testce testnll testxent "
+        "bestvalloss bestevalloss minvalloss devloss heldoutloss lossval losseval losstest evalcrossentropy "
+        "valcrossentropy testcrossentropy finalevalloss valbestloss lossvalidation"
+    ),
     "parameters_nonembedding": (
         "nparamsnonembed nparamsnonembedding paramsnonembed nonembedparams nonembeddingparamcount nnoemb nnonemb "
         "noembparams paramsnoemb nonembparams nparamsnoembed parametersnonembed nonembedparameters"
@@ -70,6 +77,7 @@ SETTINGS = {
 }
 SHOWN = 10  # columns in a message
 SHORT = 4  # letters of a word that names many things
+NUMBER_LIKE = re.compile(r"\s*[$€£¥₹~≈]?\s*[0-9][0-9.,eE+ ]*(?:[a-zA-Z%€]{1,8})?\s*")
 RUN = "run"  # a column of names: recognised by this name alone, or chosen by the user
 CANONICAL = {alias: name for name, aliases in ALIASES.items() for alias in aliases.split()}
 LATER = {alias: name for name, aliases in LESS_COMMON.items() for alias in aliases.split()}
@@ -85,11 +93,22 @@ def recognise_later(name):
     return LATER.get(_spell(name))
 
 
+def recognised_base(name, canonical):
+    """Return a header without its unit, as of ``Parameters (B)``, for a size or a count; else nothing."""
+    base, unit = split_header(name)
+    return base if isinstance(unit, float) and canonical in SCALED else ""
+
+
 def recognise_with_unit(name):
     """Return the canonical name of the column called `name`, such as ``params_B`` or ``loss (bits)``, or None."""
     base, unit = split_header(name)
     canonical = None if unit is None else recognise(base)
     return canonical if canonical in (SCALED if isinstance(unit, float) else ("loss",)) else None
+
+
+def has_numbers(cells):
+    """Return whether one of some cells is a number, as people write it, and no date or name."""
+    return bool(pd.api.types.is_numeric_dtype(cells) or cells.map(str).map(NUMBER_LIKE.fullmatch).any())
 
 
 def is_setting(name, canonical):
@@ -143,6 +162,7 @@ def find_roles(table, chosen, label, needed=()):
             ]
         active = [name for name in later if canonical == "parameters" and "activ" in str(name).lower()]  # of experts
         free = active or common or with_unit or later
+        free = [name for name in free if has_numbers(table[name])] or free
         if canonical in free:
             free = [name for name in free if str(name).lower() == canonical or "." in str(name)]
         free = sorted(
@@ -155,12 +175,13 @@ def find_roles(table, chosen, label, needed=()):
     return names, several
 
 
-def rename_columns(table, chosen, *, needed, optional, label, aliases, hint=""):
+def rename_columns(table, chosen, *, needed, optional, label, aliases, words=(), hint=""):
     """Return a table in which columns, chosen ones and those of common names, have their canonical names.
 
     `chosen` has canonical names and their columns, which go first, then a column that bears a canonical name, then
     those of `aliases`. Returned are the table without columns whose names others take, and the names of the file by
-    canonical name. A table that lacks a `needed` column is refused with `hint`, another fix.
+    canonical name. A table that lacks a `needed` column is refused with `hint`, another fix. Of `words` alone columns
+    without numbers are proposed.
     """
     canonicals, names = (*needed, *optional), dict(chosen)
     _check_chosen(list(table.columns), chosen, canonicals, label)
@@ -169,19 +190,25 @@ def rename_columns(table, chosen, *, needed, optional, label, aliases, hint=""):
     for canonical in canonicals:
         if canonical not in names:
             common = _common_names(canonical, aliases)
-            names |= choose_one([name for name in others if _spell(name) in common], canonical, label)
+            named = [name for name in others if _spell(name) in common]
+            named = named or [name for name in others if _spell(recognised_base(name, canonical)) in common]
+            names |= choose_one(named, canonical, label)
     taken = [canonical for canonical in names if canonical in table and canonical not in names.values()]
+    headings = list(table.columns)
     table = table.drop(columns=taken).rename(columns={name: canonical for canonical, name in names.items()})
     table.attrs[HEADERS] = names
     if missing := [column for column in needed if column not in table]:
         near = {}
         for name in missing:
-            free = (x for x in table if x not in (*names, *near.values()) and _resembles(name, x, aliases))
-            near |= dict.fromkeys([name], column) if (column := next(free, None)) is not None else {}
+            free = [x for x in table if x not in (*names, *near.values()) and _resembles(name, x, aliases)]
+            free = [x for x in free if name in words or has_numbers(table[x])]
+            near |= dict.fromkeys([name], free[0]) if free else {}
+        others = [name for name in missing if name not in near]
+        fix = Fix(columns=near or {missing[0]: "NAME"})
         raise InputError(
             f"{label}: {listed(missing)} {'is' if len(missing) == 1 else 'are'} needed and not there; the columns are "
-            f"{listed(table.columns, SHOWN)}; name {'them' if len(near) > 1 else 'one'} with "
-            f"{Fix(columns=near or {missing[0]: 'NAME'})}{hint}"
+            f"{listed(headings, SHOWN)}; name {'them' if len(near) > 1 else 'one'} with {fix}"
+            f"{f', and add a column of each of {listed(others)}' if near and others else ''}{hint}"
         )
     return table, names
 

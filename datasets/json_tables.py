@@ -168,6 +168,9 @@ def _is_array_of_objects(value):
 
 def _read_names(document, label):
     """Return a table of columns by name, of rows by name, or of one row."""
+    only = next(iter(document.values()), None)
+    if len(document) == 1 and isinstance(only, dict) and any(isinstance(x, list) for x in only.values()):
+        document = only  # such as "history"
     lists = {name: x for name, x in document.items() if isinstance(x, list)}
     curves = [name for name in lists if recognise(name) or recognise_with_unit(name)]
     lengths = Counter(len(x) for x in lists.values())

@@ -27,6 +27,8 @@ PREFIX = r"(?<![\w/])(?<!per )(?:(?:train(?:er)?|optim|throughput)/)?"
 CELL = re.compile(f"({LOSS}|{PREFIX}(?:{'|'.join(OTHERS)})){NUMBER}")
 BEFORE = re.compile(r"(?:[a-z]\w*[ /_])?[\w/.-]*$")  # the rest of the name of a loss
 EVALUATED = re.compile(r"\b(?:val|eval)")
+OF_LLM_C = {"s": "step", "trl": "train loss", "tel": "val loss"}  # a line is s:250 tel:3.45
+SHORT = re.compile(rf"(?<!\S)({'|'.join(OF_LLM_C)}):(?=[0-9])")
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 LONGEST = 48  # characters of the name of a loss
 NO_LOG = "no line of it has a step and a loss, such as 'iter 100: loss 3.21'; give the log or the table of a run"
@@ -69,7 +71,7 @@ def read_line(line):
     >>> read_line("step 50: train loss 2.25, val loss 2.5")
     {'step': 50.0, 'train_loss': 2.25, 'val_loss': 2.5}
     """
-    cells, line = {}, COLOURS.sub("", line).lower()
+    cells, line = {}, SHORT.sub(lambda match: f"{OF_LLM_C[match[1]]} ", COLOURS.sub("", line).lower())
     for match in CELL.finditer(line) if "train_runtime" not in line else ():
         key, number, suffix = match.groups()
         name, start = _name_cell(key), match.start()

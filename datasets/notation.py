@@ -7,14 +7,21 @@ import numpy as np
 import pandas as pd
 
 from ..errors import InputError
+from .meaning.names import means
 from .units import FACTORS, split_header
 from .wording import plural, quoted, shortened
 
 MISSING = {"", "na", "n/a", "nan", "null", "none"}
-FLAGS = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0, "y": 1.0, "n": 0.0}
+FLAGS = dict.fromkeys(str.split("yes true y t pass passed success correct solved"), 1.0)
+FLAGS |= dict.fromkeys(str.split("no false n f fail failed failure incorrect wrong unsolved"), 0.0)
 PLAIN_ONLY = ("loss", "loss_halfwidth", "perplexity", "score", "accuracy")  # columns in which 3.2M has no meaning
 OF_PERCENT = ("loss", "score", "accuracy", "number")  # columns in which 45% has one
-OF_MONEY = ("value", "low", "high", "halfwidth")
+OF_MONEY = ("value", "low", "high", "halfwidth", "number")
+OF_TIME = ("minutes", "estimated_minutes")
+TIMES = {"seconds": 1 / 60, "minutes": 1.0, "hours": 60.0, "days": 480.0}  # in minutes; a working day has 8 hours
+TIMES_OF_HEADERS = (("hour|hrs?(?![a-z])", "hours"), ("second|_secs?(?![a-z])|_s$", "seconds"), ("days", "days"))
+OF_DAYS = re.compile(r"([0-9.]+)\s*(w|d)(?:eeks?|ays?)?(?![a-z])", re.IGNORECASE)
+CLASS_OF_TIME = re.compile(r"\s*([0-9.]+)\s*([a-z]*)\s*(?:-|–|to)\s*([0-9.]+\s*[a-z]+)\s*", re.IGNORECASE)
 STATES_PERCENT = re.compile("%|percent(?!ile)|pct")  # in the name of a column
 SPACES = " \u00a0\u2009\u202f"
 SEPARATORS = {",": "commas", "'": "apostrophes", ".": "points"} | dict.fromkeys(SPACES, "spaces")
@@ -37,7 +44,11 @@ AROUND = {
     "marks of footnotes or bold": re.compile(r"^\*{1,2}(?=[^*])|(?<=[^*])[*†‡§]{1,2}$"),
 }
 CURRENCY = r"(?:US ?\$|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY)"
-MONEY = re.compile(rf"(?P<sign>[+-]?)(?P<before>{CURRENCY})?\s*(?P<amount>[^\s$€£¥₹].*?)\s*(?P<after>{CURRENCY})?")
+MONEY = re.compile(
+    rf"(?P<sign>[+-]?)(?P<before>{CURRENCY})?\s*(?P<amount>[^\s$€£¥₹].*?)\s*(?P<after>{CURRENCY})?"
+    r"(?P<per>\s*(?:/|per )\s*[^/]*[a-z][^/]*)?",
+    re.IGNORECASE,
+)
 RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
 LONE_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
@@ -99,6 +110,8 @@ def as_written(table, canonicals, flags, units, changes):
         cells, sentence = table[column], ""
         if canonical in flags:
             cells, sentence = _read_flags(cells, column)
+        elif canonical in OF_TIME or (canonical == "number" and means(column, "time")):
+            cells, sentence = _read_times(cells, column, canonical, units.get(canonical))
         elif cells.dtype == object or pd.api.types.is_string_dtype(cells):
             unit = units.get(canonical, split_header(column)[1])
             cells, sentence = _read_numbers(cells, column, canonical, unit, changes.label)
@@ -119,10 +132,57 @@ def _read_flags(cells, column):
     return _infer_numbers(pd.Series(read, cells.index, dtype=object)), f"{quoted(column)} is written in words: {texts}"
 
 
+def time_unit(header):
+    """Return the unit that the name of a column of times states, None where it states none."""
+    unit = next((unit for pattern, unit in TIMES_OF_HEADERS if re.search(pattern, str(header).lower())), None)
+    return unit or ("minutes" if "min" in str(header).lower() else None)
+
+
+def minutes_of(text):
+    """Return the minutes that a text such as 45m or 1h 20m states, the geometric middle of 1-4 hours; else None.
+
+    Examples
+    --------
+    >>> [minutes_of(text) for text in ("45m", "1h 20m", "0:45:12", "1-4 hours", "2 days", "<15 min", "45")]
+    [45.0, 80.0, 45.2, 120.0, 960.0, None, None]
+    """
+    if match := CLASS_OF_TIME.fullmatch(text):
+        low, high = minutes_of(match[1] + (match[2] or re.sub("[0-9. ]", "", match[3]))), minutes_of(match[3])
+        return None if low is None or high is None else float(np.sqrt(low * high))
+    iso = text.startswith("P")  # PT45M
+    if not re.search("[a-z:]", text.lower()) or (not iso and re.search("[0-9] *M(?![A-Za-z])", text)):
+        return None
+    if ":" not in text:
+        minutes = {"w": 5 * TIMES["days"], "d": TIMES["days"]}
+        text = OF_DAYS.sub(lambda match: f"{float(match[1]) * minutes[match[2].lower()]} min", text)
+    text = text if iso else re.sub(r"(hr|min|sec)s", r"\1", text.lower())
+    time = pd.to_timedelta(text, errors="coerce")
+    return None if pd.isna(time) else time.total_seconds() / 60
+
+
+def _read_times(cells, column, canonical, unit):
+    """Return cells with times in the unit of their column in place of 45m or 1h 20m, and the sentence about it."""
+    factor = TIMES[unit or time_unit(column) or "minutes"]
+    if pd.api.types.is_timedelta64_dtype(cells):
+        return cells.dt.total_seconds() / 60 / factor, f"{quoted(column)} has durations, read in their own units"
+    texts = {cell: minutes for cell in cells if isinstance(cell, str) and (minutes := minutes_of(cell)) is not None}
+    if not texts:
+        silent = unit or time_unit(column) or canonical == "number"
+        plain = f"{quoted(column)} names no unit of time and is read in minutes; give another with --unit minutes=hours"
+        return cells, "" if silent else plain
+    read = [texts[cell] / factor if cell in texts else cell for cell in cells]
+    examples = ", ".join(f"{quoted(cell)} as {x:.3g} minutes" for cell, x in list(texts.items())[:FEW])
+    middles = "; a class of times takes its geometric middle" * any(map(CLASS_OF_TIME.fullmatch, texts))
+    cells = _infer_numbers(pd.Series(read, cells.index, dtype=object))
+    return cells, f"{quoted(column)} is written in times: {examples}{middles}"
+
+
 def _read_numbers(cells, column, canonical, unit, label):
     """Return cells with numbers in place of those that are written otherwise, and the sentence about it."""
     texts = {row: cell for row, cell in cells.items() if isinstance(cell, str)}
-    amounts, currency = _strip_currency(texts, column, label) if canonical in OF_MONEY else (texts, "")
+    amounts, currency = (texts, "")
+    if canonical in OF_MONEY:
+        amounts, currency = _strip_currency(texts, column, label, canonical != "number")
     european = _are_decimal(list(amounts.values()), canonical, currency)
     refused = {"suffix"} if canonical in PLAIN_ONLY else set()
     refused |= set() if canonical in OF_PERCENT else {"percent"}
@@ -139,7 +199,7 @@ def _read_numbers(cells, column, canonical, unit, label):
     commas = [marks["groups"] for _, marks in results.values() if marks.get("separator") == ","]
     lone = [text for text in texts.values() if LONE_COMMA.fullmatch(text.strip())]
     rounded = len(lone) > 1 and canonical not in PLAIN_ONLY and all(text.strip().endswith("00") for text in lone)
-    many = "many" in commas or rounded or (currency and currency not in ("€", "EUR", "CHF"))
+    many = "many" in commas or rounded or (currency and not currency.startswith(("€", "EUR", "CHF")))
     if "one" in commas and not (
         many and not any(LONE_COMMA.fullmatch(text.strip()) for row, text in texts.items() if row not in results)
     ):
@@ -169,20 +229,24 @@ def _read_numbers(cells, column, canonical, unit, label):
     return _infer_numbers(pd.Series(read, cells.index, dtype=object)), _describe(column, suffixes, results)
 
 
-def _strip_currency(texts, column, label):
-    """Return cells without a currency, and the currency; refuse several."""
-    amounts, currencies = dict(texts), {}
+def _strip_currency(texts, column, label, needed):
+    """Return cells without a currency and what it is per, such as /hr, and both; refuse several where `needed`."""
+    amounts, found = dict(texts), {}
     for row, text in texts.items():
         match = MONEY.fullmatch(text.strip())
         if match and (sign := match["before"] or match["after"]) and not (match["before"] and match["after"]):
             amounts[row] = match["sign"] + match["amount"]
-            currencies.setdefault(sign.replace(" ", ""), text)
-    if len(currencies) > 1:
+            per = re.sub(r"^\s*(?:/|per )\s*", "/", match["per"] or "", flags=re.IGNORECASE)
+            found.setdefault((sign.replace(" ", ""), per.strip()), text)
+    if len(found) > 1 and not needed:
+        return texts, ""
+    if len(found) > 1:
+        what = "in several currencies" if len({currency for currency, _ in found}) > 1 else "of several things"
         raise InputError(
-            f"{label}: column {quoted(column)} has amounts in several currencies, such as "
-            f"{_join(list(currencies.values())[:FEW])}; convert them into one"
+            f"{label}: column {quoted(column)} has amounts {what}, such as {_join(list(found.values())[:FEW])}; "
+            "convert them into one"
         )
-    return amounts, next(iter(currencies), "")
+    return amounts, "".join(next(iter(found), ""))
 
 
 def _are_decimal(texts, canonical, currency=""):

@@ -8,8 +8,9 @@ import pandas as pd
 
 from ..errors import InputError
 from .checks import place
-from .columns import RUN, recognise, recognise_with_unit
+from .columns import RUN, recognise, recognise_later, recognise_with_unit
 from .meaning.names import sounds_like
+from .notation import parsed
 from .selection import hashable
 from .wording import listed, plural, quoted
 
@@ -21,8 +22,11 @@ KEYS = frozenset(["key", "metric", "tag", "metrickey", "metricname"])
 INTERNAL = frozenset(["_step", "_runtime", "_timestamp"])
 LIMIT = re.compile(r"__(MIN|MAX)$")
 TENSORBOARD = re.compile(r"(?:run-)?(?P<run>.+?)-tag-(?P<metric>.+?)(?:\.csv|\.tsv)?(?:\.gz|\.xz|\.zst)?")
-OF_SIZE = re.compile(r"(?:(?:val|eval|test)?_?loss[ _/-]*|N ?= ?)?([0-9]+(?:\.[0-9]+)?[kKmMbB])", re.IGNORECASE)
+OF_SIZE = re.compile(r"(?:(?:val|eval|test)?_?loss[ _/-]*|N ?= ?)?([0-9]+(?:\.[0-9]+)?[kKmMbBtT])", re.IGNORECASE)
 LEAST_SIZES = 3  # columns
+LADDER = re.compile(r"(.*?)[\s,_-]*([0-9]+(?:\.[0-9]+)?)\s*x\s*C(?:hinchilla)?", re.IGNORECASE)
+MULTIPLE = "chinchilla_multiple"
+AT_END = re.compile(r"[0-9]+(?:\.[0-9]+)?\s?[kmb]$", re.IGNORECASE)
 MOST_CELLS = 5 * 10**7
 SHOWN = 5
 
@@ -36,7 +40,7 @@ def melted(frame, name):
     >>> melted(panel.rename_axis(index="row"), "panel.csv").to_dict("records")
     [{'run': 'a', 'Step': 0, 'loss': 5.0}, {'run': 'a', 'Step': 9, 'loss': 4.0}, {'run': 'b', 'Step': 9, 'loss': 3.0}]
     """
-    for form in (_read_panel, _read_curve, _read_keys, _read_wide):
+    for form in (_read_panel, _read_curve, _read_keys, _read_wide, _read_ladder):
         table, sentence = form(frame, name)
         if table is not None:
             table.attrs["sentences"] = [*frame.attrs.get("sentences", []), sentence]
@@ -122,16 +126,44 @@ def _read_keys(frame, name):
 
 
 def _read_wide(frame, name):
-    """Return losses with a column a size, such as 70M and 160M next to tokens, as one row a run."""
-    roles = {recognise(column) or recognise_with_unit(column): column for column in frame}
-    other = next((x for x in ("tokens", "training_flop") if x in roles), None)
+    r"""Return losses with a column a size, such as 70M and 160M next to tokens, as one row a run.
+
+    Next to parameters they are of tokens, also under a corner such as params\tokens.
+    """
+    corner = {x: x.partition("\\")[0].strip() for x in map(str, frame) if "\\" in x}
+    frame = frame.rename(columns=corner)
+    roles = {recognise(x) or recognise_with_unit(x) or recognise_later(x): x for x in frame}
+    given = {"parameters", "tokens", "training_flop", "loss"} & set(roles)
     sizes = {column: match[1] for column in frame if (match := OF_SIZE.fullmatch(str(column).strip()))}
-    if other is None or {"parameters", "loss"} & set(roles) or len(sizes) < LEAST_SIZES:
+    of = "tokens" if given == {"parameters"} else "parameters"
+    if len(given) != 1 or "loss" in given or len(sizes) < LEAST_SIZES:
         return None, ""
-    columns = one_row_each(frame, list(sizes), name, lambda x: {"parameters": sizes[x], "loss": frame[x]})
+    (known,) = given
+    rows = frame[roles[known]]
+    if of == "tokens" and recognise(rows.name) is None and _largest(sizes.values()) < _largest(rows):  # "size" alone
+        frame, of = frame.rename(columns={rows.name: "tokens"}), "parameters"
+    columns = one_row_each(frame, list(sizes), name, lambda x: {of: sizes[x], "loss": frame[x]})
     table = columns[columns["loss"].notna()]
     sentence = f"{plural(len(sizes), 'column')} named by sizes are read as {plural(len(table), 'row')}"
-    return table, f"{sentence} with parameters and loss"
+    return table, f"{sentence} with {of} and loss"
+
+
+def _largest(cells):
+    return max(parsed(str(cell))[0] or 0 for cell in cells)
+
+
+def _read_ladder(frame, name):
+    """Return names such as 190M-2xC parted into the parameters and the multiple of Chinchilla's tokens."""
+    for column in frame.select_dtypes(exclude="number"):
+        steps = [LADDER.fullmatch(str(cell).strip()) for cell in frame[column]]
+        if not steps or not all(steps) or MULTIPLE in frame:
+            continue
+        table, sizes = frame.assign(**{MULTIPLE: [float(x[2]) for x in steps]}), [AT_END.search(x[1]) for x in steps]
+        what = quoted(MULTIPLE)
+        if all(sizes) and not any(recognise(x) == "parameters" for x in frame):
+            table, what = table.assign(parameters=[x[0] for x in sizes]), f"parameters and {what}"
+        return table, f"names in {quoted(column)} such as {quoted(frame[column].iloc[0])} are read as {what}"
+    return None, ""
 
 
 def one_row_each(frame, columns, name, cells):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+Table: TypeAlias = "pd.DataFrame | str | PathLike[str] | Mapping[str, Any]"  # what `as_table` reads
 DEFAULTS = {"flop_per_parameter_token": 6}  # of options that are neither off nor empty
 
 
@@ -58,12 +59,12 @@ def read(
     Parameters
     ----------
     source : path or pandas.DataFrame
-        A file .csv, .txt or .dat (separated by commas, semicolons, tabs or bars), .tsv, .md, .json, .jsonl, .parquet or
-        .nc, packed (.gz, .bz2, .zip, .xz, .zst) or not. Of netCDF-4, variables along one dimension are read, from a
-        data set or a DataTree. The files of a pattern such as ``runs-*.csv`` are read as one table with a column
-        ``file``. Files of one metric by step each, such as ``runs/*/*.csv``, are joined by run and step; a run is a
-        folder. Of curves a log of a trainer is read too (.log, .out or .txt), and a folder of them. Text is UTF-8. The
-        notes list the forms of JSON, of exports of trackers and of numbers.
+        A file .csv, .txt or .dat (separated by commas, semicolons, tabs, bars or blanks), .tsv, .md, .json, .jsonl,
+        .parquet or .nc, packed (.gz, .bz2, .zip, .xz, .zst) or not. Of netCDF-4, variables along one dimension are
+        read, from a data set or a DataTree. The files of a pattern such as ``runs-*.csv`` are read as one table with a
+        column ``file``. Files of one metric by step each, such as ``runs/*/*.csv``, are joined by run and step; a run
+        is a folder. Of curves a log of a trainer is read too (.log, .out or .txt), and a folder of them. Text is UTF-8.
+        The notes list the forms of JSON, of exports of trackers and of numbers.
     kind : str
         What the rows are: ``"runs"`` (training runs), ``"evaluations"`` (dated evaluations of language models),
         ``"counts"`` (problems that runs get right by operand lengths) or ``"scores"`` (of models on benchmarks).
@@ -157,16 +158,18 @@ def read(
 
     **Exports of trackers.** A panel with columns such as ``run-a - val/loss`` has the columns run, step and metric in
     the result, without minima, maxima and blanks. Columns named by sizes, such as ``70M`` next to tokens, have a row
-    for each loss.
+    for each loss, and a pivot of sizes by tokens, or an object of objects, one for each cell. Names such as
+    ``190M-2xC`` have the parameters and ``chinchilla_multiple``.
 
     **Numbers** may be written ``70M``, ``1.4 billion``, ``12,345,678``, ``1 000 000``, ``~257M`` or ``3 x 10^9``, and
-    flags ``yes`` and ``no``. Losses and scores may be ``45.2%``, a share, and values ``$1,234.50``, ``12,30 €`` or
-    ``USD 12``. A note states it. An ambiguous number, such as ``12,345`` alone, is refused. Decimal
-    commas are read where no comma stands between columns or every cell of a column has one. Left out are titles above
-    the header, lines that begin with ``#``, a header that is repeated, and a last line with sums or means. A line of
-    units below the header is read as their units. Dates may be written ``Mar 05, 2024`` or ``05-Mar-2024``, and
-    ``25/05/2024`` where a cell shows which part is the day. A date that is a year, a quarter or a month takes its
-    middle, and a column such as ``date_halfwidth_days`` has half its length.
+    flags ``yes`` and ``no``. Losses and scores may be ``45.2%``, a share, and values ``$1,234.50``, ``12,30 €``, ``USD
+    12`` or ``$2.10/hr``. A note states it. An ambiguous number, such as ``12,345`` alone, is refused. Decimal commas
+    are read where no comma stands between columns or every cell of a column has one. Left out are titles above the
+    header, lines that begin with ``#``, a header that is repeated, and a last line with sums or means. A line of units
+    below the header is read as their units. Dates may be written ``Mar 05, 2024``, ``05-Mar-24`` or ``Jan-22``, with a
+    time and its zone, as seconds since 1970, and as ``25/05/2024`` where a cell shows which part is the day. A date
+    that is a year, a quarter or a month takes its middle, and a column such as ``date_halfwidth_days`` has half its
+    length.
 
     **Runs.** Any two of ``parameters`` N, ``tokens`` D and ``training_flop`` C are needed, the third being C = 6ND, and
     ``loss`` (nats per token). Further columns are ``perplexity`` (if requested), ``loss_halfwidth`` (nats per token),
@@ -209,10 +212,11 @@ def read(
     as sizes and licences, describe the model.
 
     **Successes on tasks (horizons).** A row is a model and a task, or one threshold of the task. Needed are ``model``,
-    ``task``, ``minutes`` (time that people need; a column of hours becomes minutes), ``successes`` and ``runs``.
-    Without ``runs`` each row is one run of 0 or 1, and runs are counted. Of a model ``date`` and ``family`` are
-    optional, of a task ``task_family``, ``time_source`` (estimated, or how it was timed) and ``estimated_minutes``.
-    Runs that reach one threshold of a task count as reaching all that take less time.
+    ``task``, ``minutes`` (time that people need; a column of hours becomes minutes, and ``1h 20m`` or ``0:45:12`` is
+    read whatever the column), ``successes`` and ``runs``. Without ``runs`` each row is one run of 0 or 1, and runs are
+    counted. Of a model ``date`` and ``family`` are optional, of a task ``task_family``, ``time_source`` (estimated, or
+    how it was timed) and ``estimated_minutes``. Runs that reach one threshold of a task count as reaching all that take
+    less time.
 
     **Dated values (values).** A row is a value at a date: a price, a rating, a training compute. Needed are ``date``
     and ``value``; ``model`` names what the value is of. ``low`` and ``high`` are limits, or ``halfwidth`` is half their
@@ -221,8 +225,9 @@ def read(
     **Loss curves (curves).** A row is a reading of a run. Needed are ``loss`` and ``step``, ``tokens`` or ``epoch``;
     ``rate`` (the learning rate) and ``run`` are optional. Without ``run`` a file is a run. Logs have lines in which
     numbers follow words such as step, loss and lr, as nanoGPT, litgpt, torchtitan, Megatron-LM and OLMo print them. Of
-    several losses that of training with most readings is read. Readings that a restart made again count once, the last
-    time. A last line without an end is left out. The result has ``clock``, the steps or else the tokens.
+    several losses that of training with most readings is read. Lists by epoch are numbered. Readings that a restart
+    made again count once, the last time. A last line without an end is left out. The result has ``clock``, the steps or
+    else the tokens.
 
     Examples
     --------
@@ -300,7 +305,7 @@ def read(
 
 
 def as_table(
-    source: str | PathLike[str] | pd.DataFrame | Mapping[str, Any],
+    source: Table,
     kind: str = "runs",
     needed: Sequence[str] = (),
     **options: Any,

@@ -1,13 +1,16 @@
 """Checks that a table has the columns that a purpose needs."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
 from ..errors import InputError
 from .fixes import choice
-from .wording import listed
+from .meaning.names import in_expression, means
+from .wording import listed, quoted, suggestion
 
-SUCH = {"batch_tokens": "batch_size*context"}  # what columns are computed from where trainers do not log them
+A_BATCH = 2**14  # a larger one is of tokens
 
 
 def require(frame, columns, *, purpose):
@@ -20,11 +23,46 @@ def require(frame, columns, *, purpose):
     columns = [columns] if isinstance(columns, str) else columns
     missing = [column for column in columns if column not in frame]
     if missing:
-        named = choice(missing[0], SUCH.get(missing[0], "NAME"))
+        named = choice(missing[0], _propose(frame, missing[0]))
         raise InputError(
             f"{frame.attrs.get('source', 'the table')}: {purpose} needs {listed(missing)}; the columns are "
             f"{listed(frame.columns)}; read the table with {named} if another name holds it"
         )
+
+
+def _propose(frame, name):
+    """Return the column that may hold what is missing, of a batch in tokens or in sequences; NAME where none may."""
+    if name != "batch_tokens":
+        return "NAME"
+    numbers = frame.select_dtypes("number")
+    batch = next((x for x in numbers if means(x, "batch", "batch of tokens")), None)
+    length = next((x for x in numbers if means(x, "length")), "1024")
+    if batch is None or numbers[batch].median() > A_BATCH:
+        return batch or "NAME"
+    return f"{in_expression(batch)}*{in_expression(length) if length in numbers else length}"
+
+
+def rows_of(rows, columns, known, purpose):
+    """Return rows that are given as a frame, as a mapping of columns, or as columns by name, of one row or several.
+
+    Examples
+    --------
+    >>> rows_of(None, {"parameters": 7e9, "tokens": [1e11, 2e11]}, ["parameters", "tokens"], "a prediction").shape
+    (2, 2)
+    """
+    given = columns if rows is None else rows
+    if strange := next((name for name in columns if name not in known or rows is not None), None):
+        hint = suggestion(strange, known) or f"; write one of {listed(known)}, or give all of them in one table"
+        raise InputError(f"{purpose}: {quoted(strange)} is no column of the fit{hint}")
+    if isinstance(given, pd.DataFrame):
+        return given
+    if not isinstance(given, Mapping) or not given:
+        raise InputError(f"{purpose} needs rows, as a DataFrame or columns by name, such as parameters=7e9")
+    arrays = {name: np.atleast_1d(x) for name, x in given.items()}
+    if len({len(x) for x in arrays.values()} - {1}) > 1:
+        raise InputError(f"{purpose}: {listed(arrays)} have different numbers of rows; give them equal ones")
+    length = max(map(len, arrays.values()))
+    return pd.DataFrame({name: np.resize(x, length) for name, x in arrays.items()})
 
 
 def filled(frame, column, *, purpose):

@@ -1,11 +1,11 @@
-"""Tables in text files: values separated by commas, semicolons, tabs or bars, and Markdown."""
+"""Tables in text files: values separated by commas, semicolons, tabs, bars or blanks, and Markdown."""
 
 import csv
 import functools
 import io
 import re
 from collections import Counter
-from itertools import takewhile
+from itertools import product, takewhile
 from math import isclose
 
 import numpy as np
@@ -110,18 +110,15 @@ def read_separated(data, label, text=(), wanted=None):
     first = _find_header(lines)
     delimiter = max(DELIMITERS, key=lines[first].count)
     header = lines[first].split(delimiter)
+    if len(header) == 1 and (records := _split_at_blanks(lines, first)):
+        titles = [number for number, line in enumerate(lines[: min(records) - 1], 1) if line.strip()]
+        return make_table(records, label, text, titles=titles)
     if wanted is not None and (len(header) == 1 or any(OF_A_LOG.search(cell.strip()) for cell in header)):
         raise InputError(
             f"{label}: this text is not a table with a header and values separated by commas, tabs or semicolons; "
             f"{wanted}"
         )
     records = _read_records(lines, first, delimiter, label)
-    fields = {len(cells[0].split()) for cells in records.values() if len(cells) == 1}
-    if len(records) > 1 and fields == {len(header[0].split())} != {1}:
-        raise InputError(
-            f"{label}, line {first + 1}: the columns are separated by spaces; separate them by commas, such as with "
-            "sed -E 's/^ +//; s/ +/,/g'"
-        )
     marked = [line for line in records if line > first + 1 and _is_comment(lines[line - 1])]
     marked = marked if len(marked) < len(records) - 1 else []  # else they are rows whose names begin with #
     above = {number: line for number, line in enumerate(lines[:first], 1) if line.strip()}
@@ -136,6 +133,24 @@ def read_separated(data, label, text=(), wanted=None):
 
 
 read_plain = functools.partial(read_separated, wanted=OF_RUNS)  # of a text file that may be no table
+
+
+def _split_at_blanks(lines, first):
+    """Return the cells by line of columns that blanks part, without the numbers of rows that pandas writes; or None.
+
+    Names and cells have single blanks in them where two or more are between all columns. Titles may be above.
+    """
+    present = {number: line.strip() for number, line in enumerate(lines, 1) if number > first and line.strip()}
+    present = {number: line for number, line in present.items() if number == first + 1 or not _is_comment(line)}
+    for top, gap in product(range(min(MOST_TITLES, len(present))), (r"\s+", r"\s{2,}")):
+        below = dict([*present.items()][top:])
+        header, *rows = [re.split(gap, re.sub(r"^#\s+", "", line)) for line in below.values()]
+        (width, *others) = {len(cells) for cells in rows} or {0}
+        numbered = width == len(header) + 1 and all(cells[0].isdigit() for cells in rows)
+        numbers = all(any(map(is_number, cells)) for cells in rows) and not any(map(is_number, header))
+        if not others and width - numbered == len(header) > 1 and numbers:
+            return dict(zip(below, [header, *(cells[numbered:] for cells in rows)], strict=True))
+    return None
 
 
 def _is_comment(line):
@@ -166,10 +181,10 @@ def _count_alike(lines, delimiter):
 
 
 def _is_header(comment, line):
-    for sign in DELIMITERS:
-        names, cells = comment.split(sign), line.split(sign)
+    for sign in (*DELIMITERS, None):
+        names, cells = comment.lstrip(f"{COMMENT} ").split(sign), line.split(sign)
         numbers = any(map(is_number, cells)) and not any(map(is_number, names))
-        if len(names) == len(cells) > 1 and (numbers or re.match(r"#\w", comment)):
+        if len(names) == len(cells) > 1 and (numbers or (sign and re.match(r"#\w", comment))):
             return True
     return False
 

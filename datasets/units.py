@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from ..errors import InputError
 from .wording import check_choice, listed, quoted, shortened, shown
 
-SCALED = ("parameters", "tokens", "training_flop", "parameters_nonembedding", "unique_tokens", "vocabulary")
+SCALED = ("parameters", "tokens", "training_flop", "parameters_nonembedding", "unique_tokens", "vocabulary",
+          "dataset_tokens", "training_compute_flop")  # fmt: skip
 OF_LOSS = ("loss", "loss_halfwidth")
 BITS = ("bits", "bits-per-byte")
 NATS = "nats/token"

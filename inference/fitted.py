@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import Any
 
@@ -14,6 +14,7 @@ import xarray as xr
 
 from ..datasets import KINDS, netcdf
 from ..datasets.printed import Printed
+from ..datasets.wording import quoted
 from ..errors import InputError
 from ..models import law as named_law
 from ..models.draws import Draws
@@ -229,6 +230,18 @@ def once(fit: Fit, name: str, make: Callable[[], Any]) -> Any:
         with one_thread():
             fit._results[name] = make()
     return fit._results[name]
+
+
+def by_name(fits: Any) -> dict[str, Any]:
+    """Return one or several fits by name, a dict; one without a name is called by the label of its law."""
+    if isinstance(fits, Mapping):
+        return {str(name): of_kind(fit) for name, fit in fits.items()}
+    several = [of_kind(fit) for fit in (fits if isinstance(fits, Iterable) and not isinstance(fits, str) else [fits])]
+    names = [fit.law.label for fit in several]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"two fits are called {quoted(twice)}; pass a dict that gives each another name")
+    return dict(zip(names, several, strict=True))
 
 
 def place_of(fit: Fit) -> str:

@@ -14,6 +14,7 @@ import xarray as xr
 
 from ..datasets import KINDS
 from ..datasets.progress_messages import counted, lasting, say
+from ..datasets.reader import Table, as_table
 from ..errors import InputError
 from ..models.draws import Draws
 from ..models.law import Law
@@ -56,8 +57,8 @@ class Fitter:
     ----------
     law : Law or str
         A law or its name.
-    table : DataFrame
-        The table that the sampled quantities refer to, in every refit.
+    table : DataFrame, path, str or mapping
+        As for `fit`. The table that the sampled quantities refer to, in every refit.
     sampler : {"nutpie", "numpyro", "pymc"}, optional
         nutpie alone reuses its compiled program from one fit to the next.
     reference : dict, optional
@@ -79,12 +80,13 @@ class Fitter:
     def __init__(
         self,
         law: Law | str,
-        table: pd.DataFrame,
+        table: Table,
         *,
         sampler: str | None = None,
         reference: dict[str, Any] | None = None,
     ) -> None:
-        self.law, self.table = as_law(law), table
+        self.law = as_law(law)
+        self.table = as_table(table, self.law.kind, self.law.needed)
         self.sampler, self._reference = choose(sampler), reference
         self._seen, self._densities, self._compiled = {}, {}, {}
         _, self.rows, self.reference = self.of()

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from os import PathLike
 from typing import Any
-
-import pandas as pd
 
 from ..datasets.checks import warn
 from ..datasets.progress_messages import say
-from ..datasets.reader import as_table
+from ..datasets.reader import Table, as_table
 from ..errors import InputError, TableNote
 from ..models.law import Law
 from ..models.laws import as_law
@@ -32,7 +29,7 @@ def check_options(seed, sampler, settings):
 
 def fit(
     law: Law | str = "coupled",
-    table: pd.DataFrame | str | PathLike[str] | Mapping[str, Any] | None = None,
+    table: Table | None = None,
     *,
     priors: Mapping[str, Any] | None = None,
     seed: int = 1,

@@ -114,7 +114,8 @@ def law(name: str, **options: Any) -> Any:
     elif name in names():
         kind, options = kind_of(name), WITH_OPTION.get(name, ("", {}))[1] | options
     else:
-        raise InputError(unknown("law", name, names()))
+        formula = " or write a formula such as 'loss ~ E + A * parameters**-alpha', the law of one column"
+        raise InputError(f"{unknown('law', name, names())};{formula}")
     names_of_options = [f.name for f in fields(kind)]
     for option in options:
         check_choice(f"option of the {name} law,", option, names_of_options)

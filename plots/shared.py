@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import cycle
 
 import numpy as np
 import xarray as xr
 
 from ..datasets import KINDS, load
-from ..datasets.wording import quoted
 from ..errors import InputError
 from ..inference.estimands.allocate import positive_numbers
-from ..inference.fitted import of_kind
+from ..inference.fitted import by_name, of_kind
 from ..inference.intervals import check_level as check_level
 from ..inference.intervals import finite, quantiles
 from ..inference.words import HIGH, LOW, MIDDLE
@@ -26,23 +24,10 @@ CONSTANTS = ("E", "A", "B", "alpha", "beta")
 
 def named_fits(fits, kind):
     """Return one or several fits of a kind of `datasets.KINDS` as a dict by name, refusing those of others."""
-    several = fits if isinstance(fits, Mapping | Sequence) else [fits]
+    several = by_name(fits)
     if not several:
         raise InputError("no fit is given; pass a fit, or a dict of fits by name")
-    for fit in several.values() if isinstance(several, Mapping) else several:
-        of_kind(fit, kind)
-    return by_name(several)
-
-
-def by_name(fits):
-    """Return several fits by name, a dict; one without a name is called by the label of its law."""
-    if isinstance(fits, Mapping):
-        return {str(name): fit for name, fit in fits.items()}
-    names = [fit.law.label for fit in fits]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(f"two fits are called {quoted(twice)}; pass a dict that gives each another name")
-    return dict(zip(names, fits, strict=True))
+    return {name: of_kind(fit, kind) for name, fit in several.items()}
 
 
 def with_looks(names):

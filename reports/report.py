@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..datasets.reader import Table
 from ..datasets.wording import check_choice
 from ..errors import InputError
 from .cache import store, whole
@@ -13,8 +14,6 @@ from .pages import PAGES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
-
-    import pandas as pd
 
     from ..inference.fitted import Fit
     from ..models.law import Law
@@ -25,7 +24,7 @@ def report(
     fits: Mapping[str, Fit] | None = None,
     *,
     laws: Sequence[Law | str] | None = None,
-    table: pd.DataFrame | None = None,
+    table: Table | None = None,
     pages: Sequence[str] | None = None,
     all: bool = False,
     backdrop: bool = False,
@@ -45,7 +44,7 @@ def report(
         Folder for ``index.html`` (one self-contained page), ``results.json`` and ``posteriors/*.nc``; made if absent.
     fits : dict of str to Fit, optional
         Report on these fits of one kind of law, by the names that the report gives them.
-    laws, table : sequence of Law or str, DataFrame, optional
+    laws, table : sequence of Law or str, DataFrame, path, str or mapping, optional
         Fit these laws, all of one kind, to a table and report on them.
     pages : sequence of str, optional
         Pages on the built-in tables, of ``bayescaling.reports.pages.PAGES``; all by default.

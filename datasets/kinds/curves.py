@@ -40,13 +40,11 @@ def parse(table, changes, columns, where, drop_missing, schedule, until):
         changes.add("columns", f"column {quoted(headers['loss'])} is read as loss", column=headers["loss"])
     clocks = CURVES.present(table, CLOCKS)
     if not clocks:
-        headings = listed(table.columns, SHOWN)
-        fix = choice("step", "NAME")
-        raise InputError(f"{label}: no column of steps, tokens or epochs among {headings}; name one with {fix}")
+        table, clocks = _number_readings(table, headers["loss"], changes), ["epoch"]
     blank = table["loss"].isna() | (table["loss"].map(str).str.strip() == "")
     cells, faults = as_numbers(table, CURVES.present(table, (*CLOCKS, "rate", "loss")))
-    names = {x: headers[x] for x in ("tokens", "loss") if x in cells and split_header(headers[x])[1] != IN_BYTES}
-    cells = scale_columns(pd.DataFrame(cells), names, None, None, changes)
+    loss = {} if split_header(headers["loss"])[1] == IN_BYTES else {"loss": headers["loss"]}
+    cells = scale_columns(pd.DataFrame(cells), loss, None, None, changes)
     texts, nameless = as_names(table, CURVES.present(table, ("run",)))
     if not texts:
         _refuse_runs(table.assign(**cells)[~blank], clocks[0], label)
@@ -102,6 +100,19 @@ def _chosen(table, columns, changes):
             text = f"{quoted(columns[name])} is read as {name}, not {listed(others, SHOWN)}; take another with "
             changes.add("columns", text + choice(name, others[-1]), column=str(columns[name]))
     return columns
+
+
+def _number_readings(table, loss, changes):
+    """Return a table of lists by epoch, as Keras has them, with the epoch; refuse one in which a column may count."""
+    headings = table.drop(columns="loss").select_dtypes("number")
+    whole = [name for name in headings if len(table) > 1 and not (headings[name] % 1).any()]
+    rising = [name for name in whole if (headings[name].diff()[1:] > 0).all()]
+    if table.index.name != "row" or rising or table.columns.isin(["run"]).any():
+        fix = choice("step", rising[0] if rising else "NAME")
+        names = listed([loss if name == "loss" else name for name in table.columns], SHOWN)
+        raise InputError(f"{changes.label}: no column of steps, tokens or epochs among {names}; name one with {fix}")
+    changes.add("epoch", "nothing states places of readings, which are numbered from 1 as epochs", rows=len(table))
+    return table.assign(epoch=np.arange(1.0, len(table) + 1))
 
 
 def _refuse_runs(readings, clock, label):

@@ -1,21 +1,19 @@
 """Tables of successes of models on tasks, with the time that people need for these."""
 
-import re
-
 from ...errors import InputError
 from ..cells import as_days, as_names, as_numbers, find_fractions, fractional_years, with_halfwidths
 from ..checks import Fault, in_file, refuse, refuse_differences, refuse_duplicate_rows
 from ..columns import Called
 from ..fixes import choice
+from ..notation import OF_TIME as TIMES
+from ..notation import TIMES as UNITS
+from ..notation import time_unit
 from ..schemas import NONNEGATIVE, POSITIVE, check
 from ..wording import check_choice, quoted
 from .kind import Kind, register_kind
 
 OF_A_MODEL = ("date", "family")
 OF_A_TASK = ("task_family",)
-TIMES = ("minutes", "estimated_minutes")
-UNITS = {"seconds": 1 / 60, "minutes": 1.0, "hours": 60.0, "days": 480.0}  # a working day has 8 hours
-IN_HEADER = ((re.compile("hour|hrs"), "hours"), (re.compile("second|_sec"), "seconds"))
 
 
 def parse(table, changes, columns, where, drop_missing, unit):
@@ -30,7 +28,7 @@ def parse(table, changes, columns, where, drop_missing, unit):
         cells["date"], halfwidths, undated = as_days(table["date"], changes, headers.get("date", "date"), optional=True)
         faults += undated
     for name in HORIZONS.present(table, TIMES):
-        cells[name] = cells[name] * factors.get(name, UNITS[_stated(headers.get(name, name))])
+        cells[name] = cells[name] * factors.get(name, UNITS[time_unit(headers.get(name, name)) or "minutes"])
     table = check(table.assign(**cells), HORIZONS, label=label, names=headers, faults=in_file(faults, headers))
     refuse(_impossible(table), table, label)
     if "date" in table:
@@ -83,11 +81,6 @@ def factors_of(unit):
     return {column: UNITS[name] for column, name in unit.items()}
 
 
-def _stated(header):
-    """Return the unit that the name of a column of times states, minutes where it states none."""
-    return next((name for pattern, name in IN_HEADER if pattern.search(str(header).lower())), "minutes")
-
-
 def _impossible(table):
     yield from find_fractions(table, ("successes", "runs"))
     for row, successes, runs in table[["successes", "runs"]].itertuples():
@@ -120,11 +113,14 @@ HORIZONS = Kind(
     check_unit=factors_of,
     text=("model", "task", "family", "task_family", "time_source"),
     days=("date",),
+    flags=("successes",),
     aliases={
         "model": "modelname modelid llm system alias",
         "task": "taskid taskname problem",
         "minutes": "humanminutes humantime humantimeminutes tasklength tasklengthminutes hours humanhours time",
-        "successes": "success successcount nsuccess nsuccesses passed solved scorebinarized",
+        "successes": (
+            "success successcount nsuccess nsuccesses passed solved scorebinarized correct ispassed issuccess iscorrect"
+        ),
         "runs": "nruns trials attempts numruns total",
         "date": "releasedate modelreleasedate year",
         "family": "modelfamily",

@@ -5,13 +5,16 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import pandas as pd
+
 from ...errors import InputError
 from .. import storing
 from ..catalogue import load
 from ..cells import as_days, fractional_years
-from ..columns import ALIASES, SETTINGS, Called, rename_columns
+from ..columns import ALIASES, SETTINGS, Called, recognised_base, rename_columns
 from ..schemas import Cells
 from ..selection import drop_missing_rows, join_names, select_rows
+from ..units import scale_columns
 from ..wording import quoted
 
 
@@ -124,8 +127,13 @@ class Kind:
             optional=self.optional,
             label=changes.label,
             aliases=self.aliases,
+            words=(*self.text, *self.days, *self.flags),
             hint=hint,
         )
+        scaled = {name: header for name, header in headers.items() if recognised_base(header, name)}
+        cells = table[[*scaled]].apply(pd.to_numeric, errors="coerce").astype("float64")
+        cells = scale_columns(cells, scaled, None, None, changes)
+        table = table.assign(**{name: x.where(x.notna(), table[name]) for name, x in cells.items()})
         columns = join_names(opened, table)
         if self.days and condition is not None and "year" not in columns and self.days[0] in table:
             columns = columns.assign(year=fractional_years(as_days(table[self.days[0]])[0]))

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from ..columns import recognise
+from ..columns import recognise, recognise_later
 
 ACCURACIES = (
     "acc accuracy accuracies score scores correct f1 bleu chrf rouge auc auroc em exact match pass passed success "
@@ -53,6 +53,7 @@ MEANINGS = {
     "batch of a device": ("batch bs bsz + per micro", "tokens token"),
     "accumulation": ("accum accumulation", ""),
     "devices": ("devices gpus workers ngpus world", "hours hour days"),
+    "layers": ("layer layers depth blocks nlayer nlayers", "per batch norm"),
     "length": ("seq sequence context ctx block seqlen", "per tokens token sequences"),
     "number of samples": ("samples examples sequences", "per eval val test"),
     "tokens a step": (f"tokens token + per + {FEW_OF_A_STEP}", ""),
@@ -195,10 +196,12 @@ def logarithm_of(name):
 
     Examples
     --------
-    >>> logarithm_of("log10_flops"), logarithm_of("ln(N)"), logarithm_of("log_loss"), logarithm_of("logits")
-    (('10', 'flops'), ('e', 'N'), ('', 'loss'), None)
+    >>> logarithm_of("log10_flops"), logarithm_of("ln(N)"), logarithm_of("ln_loss"), logarithm_of("log_loss")
+    (('10', 'flops'), ('e', 'N'), ('e', 'loss'), None)
     """
     match = LOGARITHM.fullmatch(str(name).strip())
+    if match and re.fullmatch("log[_ ]?loss", match[0], re.IGNORECASE):
+        return None  # a cross entropy, as scikit-learn calls it
     return (LOG_BASES.get(match[1].lower().replace("_", ""), ""), match[2]) if match else None
 
 
@@ -240,7 +243,7 @@ def write_product(canonical, headers):
 
 
 def _plays(name, part):
-    return means(name, part) if part in MEANINGS else recognise(name) == part
+    return means(name, part) if part in MEANINGS else part in (recognise(name), recognise_later(name))
 
 
 def in_expression(name):

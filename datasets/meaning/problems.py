@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import prod
 
 from ...errors import InputError
-from ..columns import RUN, SIZES
+from ..columns import RUN, SIZES, recognise
 from ..fixes import DROPPING, EFFECTS, NOTHING, Fix, choice, setting_aside
 from ..formula_nodes import spell
 from ..name_patterns import find_sizes_in_names
@@ -163,6 +163,8 @@ def propose_size(facts, canonical):
         if unknown and canonical == "tokens" and batch and facts.values(batch).median() > A_BATCH:
             expression, unknown = expression.rpartition("*")[0], ""
         return Fix(columns={canonical: expression}), unknown
+    if canonical == "parameters" and not candidates and (expression := _count_of_shape(numeric)):
+        return Fix(columns={canonical: expression}), "of layers that are four times as wide inside"
     if canonical == "parameters" and (counts := facts.counts()):
         return Fix(columns={canonical: counts[0][0]}), ""
     if candidates:
@@ -178,6 +180,16 @@ def propose_size(facts, canonical):
             fix = Fix(columns={canonical: str(header)}, unit={canonical: unit})
             return fix, f"with the tokens of one in place of {unit:g}"
     return None
+
+
+def _count_of_shape(headers):
+    """Return the parameters of layers of a width, with their embeddings where the vocabulary is there, or None."""
+    roles = {recognise(str(x).rpartition(".")[2]): in_expression(x) for x in headers}
+    width, entries = roles.get("d_model"), roles.get("vocabulary")
+    layers = next((in_expression(x) for x in headers if means(x, "layers")), None)
+    if layers is None or width is None:
+        return None
+    return f"12*{layers}*{width}*{width}" + (f"+{entries}*{width}" if entries else "")
 
 
 def _is_factor(canonical, name, expression):
@@ -243,6 +255,9 @@ def find_lacking_loss(facts):
 
 def _take_as_loss(facts, header):
     """Return how a column becomes a loss, as the rules of a loss have it, and what the fix depends on."""
+    if words(header) == ["log", "loss"]:
+        taken = Fix(columns={"loss": f"exp({in_expression(header)})"}).on_the_command_line()
+        return Fix(columns={"loss": str(header)}), f"if it is the logarithm of a loss, {taken}"
     for rule in OF_A_ROLE:
         if rule.role == "loss" and (found := rule.find(facts, header)):
             _, fix, otherwise = rule.describe(facts, header, found)

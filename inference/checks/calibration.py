@@ -30,8 +30,9 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets import netcdf
-from ...datasets.printed import Printed, Text, drawn_by
+from ...datasets.printed import Printed, PrintedTable, Text, drawn_by
 from ...datasets.progress_messages import counted
+from ...datasets.reader import Table, as_table
 from ...datasets.wording import p_value, printable, unknown
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
@@ -57,7 +58,7 @@ LOG_LIKELIHOOD = "log_likelihood"
 
 def calibrate(
     law: Law | str,
-    table: pd.DataFrame,
+    table: Table,
     *,
     truth: str | Mapping[str, float] = "posterior",
     simulations: int = 100,
@@ -74,7 +75,7 @@ def calibrate(
     ----------
     law : Law or str
         A law or its name.
-    table : DataFrame
+    table : DataFrame, path, str or mapping
         The design: rows as for `fit`. Its observations matter where truths are drawn from the posterior.
     truth : {"posterior", "prior"} or mapping of str to float
         Where truths come from. A mapping has the value of every free parameter of a law of losses or of scores. It is
@@ -135,6 +136,8 @@ def calibrate(
             f"draws is {sampling.draws} with {sampling.chains} chains; {simulations} simulations and ranks need at "
             f"least {needed} in all"
         )
+    if truth == "posterior" or not isinstance(table, pd.DataFrame) or law.observed in table:
+        table = as_table(table, law.kind, law.needed)
     record = {
         "law": {"name": law.name, "options": law.options},
         "data": table_entry(table),
@@ -146,7 +149,7 @@ def calibrate(
     done = _begun(out, record)
     if len(done) < simulations:
         if truth != "posterior" and law.observed not in table:  # which does not matter
-            table = table.assign(**{law.observed: 1.0})
+            table = PrintedTable.of(table.assign(**{law.observed: 1.0}))
         fitter = fitter or Fitter(law, table, sampler=record["sampler"])
         shared = _Simulations(fitter, truth, _source(fitter, truth, seed, settings, progress), seed, settings)
         left, text = range(len(done), simulations), f"{law.label}: fitting simulated tables"

@@ -30,6 +30,7 @@ LARGE = 10_000_000  # 25,000 rows
 MOST_VALUES = 500_000  # of rows under draws whose LOO-PIT is computed: beyond, from some of the draws
 NEAREST = 1e-300
 PERMUTATIONS, FEWEST = 4999, 199  # of settings; fewer of more than 4,000
+SMALL = 60  # rows up to which groups are tested against random orders
 AT_ONCE = 1_000_000  # residuals in random orders held in memory together
 NOISE = "loo_pit"  # the test of the noise alone
 NOWHERE = {"worst_size": np.nan, "worst_where": ""}  # of a test that is of all rows at once
@@ -69,7 +70,8 @@ def law_tests(fit: Fit) -> pd.DataFrame:
         ``means by length``, ``means by embedding``, ``slopes by shorter operand``
             The same of counts.
         ``means by column ...``
-            Means of the groups that a column of the table names and the law does not use (`groupings`). The result is
+            Means of the groups that a column of the table names and the law does not use (`groupings`), of up to 60
+            rows against random orders, since the scatter takes up what groups of few rows explain. The result is
             that of the column where p is least; p is multiplied by the number of such columns.
         ``neighbours by ...``
             Products of mean residuals of settings that follow each other along a column, against random orders: whether
@@ -102,15 +104,18 @@ def law_tests(fit: Fit) -> pd.DataFrame:
     along = [_Neighbours(settings, orders)] if orders else []
     used = DRAWS_USED if DRAWS_USED * len(rows) <= LARGE else FEW_DRAWS
     stride = max(1, int(np.ceil(posterior.sizes["chain"] * posterior.sizes["draw"] / used)))
+    total = np.zeros(len(rows))
     for some in _draws_at_a_time(draws.real_line().isel(draw=slice(None, None, stride)), len(rows)):
         part = draws.from_real_line(some)
         z = special.ndtri(np.clip(part.cdf().transpose(*DRAWS, ...).values, NEAREST, 1 - 1e-16))
-        sigma = part.relative_scatter()
+        sigma, total = part.relative_scatter(), total + z.sum((0, 1))
         for test in (*tests.values(), *groups.values(), *along):
             test.see(part, z, sigma)
     results = {name: test.entry() for name, test in tests.items()}
     if groups:
         entries = {name: test.entry() for name, test in groups.items()}
+        if len(rows) <= SMALL:
+            _set_against_orders(entries, groups, total)
         worst, entry = min(entries.items(), key=lambda pair: pair[1]["p"])
         results[worst] = _of_several(entry, len(entries))
     results |= {NEIGHBOURS + test.along: entry for test in along for entry in [test.entry()]}
@@ -252,6 +257,17 @@ def neighbours(residuals, orders):
         random = rng.permuted(np.tile(residuals, (min(at_once, count - start), 1)), axis=1)
         reached += np.count_nonzero(sums(random).max(0) >= observed.max())
     return [*orders][observed.argmax()], float(observed.max()), (1 + reached) / (1 + count), count
+
+
+def _set_against_orders(entries, groups, residuals):
+    """Replace p of groups in few rows, whose scatter takes up what groups explain, by that of random orders of rows."""
+    orders = np.random.default_rng(0).permuted(np.tile(residuals, (PERMUTATIONS, 1)), axis=1)
+    for name, test in groups.items():
+        directions = test.contrast.directions.T
+        observed, random = (((x @ directions) ** 2).sum(-1) for x in (residuals, orders))
+        what = f"{test.contrast.what}, against {PERMUTATIONS:,} random orders"
+        p = (1 + np.count_nonzero(random >= observed * (1 - 1e-9))) / (1 + PERMUTATIONS)
+        entries[name] |= {"p": p, "what": what}
 
 
 def _of_several(entry, count):

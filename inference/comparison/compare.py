@@ -10,7 +10,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +19,7 @@ import xarray as xr
 
 from ...datasets.printed import PrintedTable, Text, drawn_by
 from ...errors import InputError
-from ..fitted import Fit
+from ..fitted import Fit, by_name
 from ..kinds import find_record
 from ..standing import lines_of_each, standing
 from ..words import probability
@@ -71,7 +71,7 @@ def check_comparable(fits):
 
 
 def compare(
-    fits: Mapping[str, Fit],
+    fits: Mapping[str, Fit] | Sequence[Fit],
     *,
     by: str | None = None,
     weighting: str = "stacking",
@@ -82,7 +82,8 @@ def compare(
 
     Parameters
     ----------
-    fits : dict of str to Fit
+    fits : dict of str to Fit, or sequence of Fit
+        Those of a sequence are called by their laws.
     by : str, optional
         Column whose rows of one value are left out together, such as ``"model"`` of scores; single units by default.
     weighting : {"stacking", "pseudo_bma", "equal", "rollout"}
@@ -125,6 +126,7 @@ def compare(
     >>> list(bs.compare({"Student-t": fit, "normal": normal}).index)
     ['Student-t', 'normal']
     """
+    fits = by_name(fits)
     check_comparable(fits)
     results = {name: _left_out(fit, by, high_k, progress) for name, fit in fits.items()}
     pointwise = pd.DataFrame({name: result.elpd_i.values for name, result in results.items()})

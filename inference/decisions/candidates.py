@@ -1,5 +1,7 @@
 """Runs that may be made next, of a table or a ladder of sizes; their losses by draw, and how far laws miss them."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
@@ -45,7 +47,7 @@ def candidates_of(law, rows, candidates, budget, ratio, planned):
 
 def _read(source, law):
     """Read candidates, whose columns may have other names that `read` knows, without units."""
-    opened, label, name = open_table(source)
+    opened, label, name = open_table(pd.DataFrame(source) if isinstance(source, Mapping) else source)
     names = {header: recognise(header) or header for header in opened.columns}
     if len(set(names.values())) < len(names):
         raise InputError(f"{label}: two columns have one meaning, among {listed(opened.columns)}; give one of them")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import PathLike
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ...datasets.kinds.runs import RUNS
+from ...datasets.reader import Table
 from ...errors import InputError
 from ...models.loss.budget import training_flop
 from ..estimands.allocate import checked_plan, one_number
@@ -27,7 +26,7 @@ from .targets import target_of
 
 def design(
     fits: Fit | Sequence[Fit],
-    candidates: pd.DataFrame | str | PathLike[str] | None = None,
+    candidates: Table | None = None,
     budget: float | None = None,
     *,
     compute: float | None = None,
@@ -57,7 +56,7 @@ def design(
     ----------
     fits : Fit or sequence of Fit
         Of laws of runs. Several fits count as equally probable laws.
-    candidates : DataFrame or path, optional
+    candidates : DataFrame, path, str or mapping, optional
         Runs that may be made, each once: the columns that the law needs and, optionally, ``cost`` in FLOP (6ND by
         default). By default a ladder of sizes is made from the range of the fitted runs, at costs up to the budget.
         Its tokens per parameter are within a factor of 30 of the target's.

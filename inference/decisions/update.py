@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from ...datasets import KINDS, positive_columns, require
+from ...datasets import KINDS, positive_columns
 from ...datasets.kinds.runs import RUNS
+from ...datasets.reader import Table, as_table
 from ...models.draws import DRAWS
 from .. import densities
 from ..checks import chains
@@ -34,7 +35,7 @@ LEAST_LEFT = 0.5  # of the effective draws, where these are few
 SETTINGS = ("draws", "tune", "chains")
 
 
-def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: bool = False) -> Fit:
+def update(fit: Fit, runs: Table, *, seed: int | None = None, progress: bool = False) -> Fit:
     """Add runs to a fit.
 
     The draws are weighted by the density of the new runs and resampled [1]_, [2]_. If the Pareto k of the weights is
@@ -45,7 +46,7 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
     ----------
     fit : Fit
         Of a law of runs.
-    runs : DataFrame
+    runs : DataFrame, path, str or mapping
         With the columns that the law needs, ``loss`` among them.
     seed : int, optional
         Of the resampling, or of NUTS; that of the fit by default.
@@ -82,7 +83,7 @@ def update(fit: Fit, runs: pd.DataFrame, *, seed: int | None = None, progress: b
     law: Any = fit.law  # of the loss, since it is of runs
     begun = time.monotonic()
     seed = seed_of(seed, fit)
-    require(runs, law.needed, purpose="an update")
+    runs = as_table(runs, law.kind, law.needed)
     positive_columns(runs, (*law.columns, law.observed), purpose="an update")
     derived = [law.effect_column] if law.effects_of == "size" and law.effect_column not in runs else []
     table = pd.concat([fit.rows.drop(columns=derived, errors="ignore"), runs], ignore_index=True)

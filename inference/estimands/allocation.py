@@ -1,5 +1,7 @@
 """What `allocate` returns: draws of the best sizes, which print a sentence and a short table."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -7,7 +9,7 @@ import xarray as xr
 from ...datasets.printed import Printed, Text
 from ..intervals import finite, summary, table_of
 from ..standing import graded, lines, strength_sentence
-from ..words import budgets, flop, plain, ratios, size, sizes
+from ..words import MIDDLE, budgets, flop, plain, ratios, size, sizes
 from .strength import times_outside
 
 SIZES = ("parameters", "parameters_nonembedding", "tokens", "tokens_per_parameter", "epochs", "learning_rate_peak",
@@ -89,7 +91,8 @@ def how(attrs):
 def _row(entry):
     """Return cells of one answer, text by column."""
     row = {name.replace("_", " "): form(entry[name]) for name, form in SHOWN.items() if name in entry}
-    row["times the largest run"] = times_largest(entry["extrapolation"])
+    endless = "training_compute" in entry and entry["training_compute"][MIDDLE] is None
+    row["times the largest run"] = "endless" if endless else times_largest(entry["extrapolation"])
     row |= {"strength": entry["strength"]} if "strength" in entry else {}
     if "near_optimal" in entry:
         within = _within(entry)
@@ -106,8 +109,8 @@ def _within(entry):
 
 def times_largest(decades):
     """Write decades of compute outside the runs as a factor of the largest run, or below the least."""
-    if decades is None:
-        return "endless"
+    if decades is None or math.isnan(decades):
+        return "unknown"
     if not decades:
         return "within the runs"
     factor = times_outside(decades).removesuffix(" times")
@@ -118,7 +121,7 @@ def _farthest(entry):
     """Return by how many decades an answer lies outside the runs, in compute or tokens per parameter, and of which."""
     far, ratio = (entry.get(name) for name in BEYOND)
     if None in (far, ratio) or not abs(ratio) > abs(far):
-        return {"decades": far}
+        return {"decades": math.nan if far is None else far}
     return {"decades": ratio, "row": "run in tokens per parameter"}
 
 

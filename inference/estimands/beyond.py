@@ -134,7 +134,7 @@ def sides_outside(law, fitted, rows):
     They are counted along each column of the law, and of runs along their compute: 6 N D, or ``training_flop``. The
     farthest counts: a run of more parameters than any that was fitted is an extrapolation, whatever its compute. Where
     groups of rows have quantities of their own, the fitted rows are those of the group. Both are NaN where nothing is
-    known, such as rows without compute under a law of compute.
+    known, such as rows without compute under a law of compute, or of a group without fitted rows.
     """
     by, above, below = law.grouped_by, np.full(len(rows), np.nan), np.full(len(rows), np.nan)
     for before, after in zip(_measures(law, fitted), _measures(law, rows), strict=True):
@@ -148,7 +148,9 @@ def sides_outside(law, fitted, rows):
                 low[new_groups == group], high[new_groups == group] = np.nanmin(of), np.nanmax(of)
         decades = decades_outside(after, low, high)
         above, below = np.fmax(above, decades.clip(min=0)), np.fmax(below, -decades.clip(max=0))
-    return tuple(np.where(x <= ROUNDING, 0.0, x) for x in (above, below))
+    unseen = ~np.isin(rows[by].astype(str), fitted[by].astype(str)) if by in rows and by in fitted else False
+    unknown = unseen & (np.fmax(above, below) <= ROUNDING)
+    return tuple(np.where(unknown, np.nan, np.where(x <= ROUNDING, 0.0, x)) for x in (above, below))
 
 
 def decades_outside(x, least, greatest):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,11 @@ import pandas as pd
 import xarray as xr
 
 from ...datasets.kinds.runs import RUNS
+from ...datasets.meaning.magnitudes import LEAST
 from ...datasets.printed import Printed, Text
-from ...datasets.requirements import positive_columns
+from ...datasets.requirements import positive_columns, rows_of
 from ...datasets.units import NATS
+from ...datasets.wording import shorten_number
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP
@@ -30,7 +32,7 @@ from .strength import GRADES
 
 def predict(
     fit: Fit,
-    runs: pd.DataFrame,
+    runs: pd.DataFrame | Mapping[str, Any] | None = None,
     *,
     noise: bool = True,
     beyond: str = "drift",
@@ -38,13 +40,14 @@ def predict(
     task: Fit | None = None,
     above: float | None = None,
     seed: int | None = None,
+    **sizes: Any,
 ) -> Prediction:
     """Predict losses of runs, and their errors on tasks, draw by draw.
 
     Parameters
     ----------
     fit : Fit
-    runs : DataFrame
+    runs : DataFrame or mapping, optional
         Sizes of runs; the columns that the law needs (``parameters`` and ``tokens`` for Chinchilla's).
     noise : bool
         Losses of single runs (default), or the law's mean without the scatter of runs. A reading error is left out: the
@@ -64,6 +67,8 @@ def predict(
         An accuracy: the probability that a run exceeds it on each task is given too.
     seed : int, optional
         Seed of the noise and the drift; that of the fit by default.
+    **sizes
+        Columns of one run or several in place of `runs`, such as ``parameters=7e9, tokens=140e9``.
 
     Returns
     -------
@@ -94,7 +99,14 @@ def predict(
         raise InputError(f"above must be an accuracy between 0 and 1 such as 0.6, not {above!r}")
     draws = of_kind(fit, RUNS).draws
     law = draws.law.without_reading_error
-    positive_columns(runs, law.columns, purpose="a prediction")
+    runs = rows_of(runs, sizes, [*draws.rows.columns], "a prediction")
+    for name, values in positive_columns(runs, law.columns, purpose="a prediction").items():
+        least = min(LEAST, draws.rows[name].min()) if name in ("parameters", "tokens") else 0
+        if (small := values[values < least]).size:
+            raise InputError(
+                f"{name} is {small[0]:g}, and no run has fewer than {least:,.0f}; write the number in full, such as "
+                f"{shorten_number(small[0] * 1e9)} for {small[0]:g}B"
+            )
     rng = np.random.default_rng(seed_of(seed, fit))
     if noise:
         loss = law.from_scale(law.draws(draws.named(), runs, draws.reference).replicate(rng))
@@ -190,10 +202,8 @@ class Prediction(Printed, xr.Dataset):
 
 def _outside(row):
     """Write how far a run lies outside the fitted ones, on both sides."""
-    sides = [row["beyond"], -row["below"]]
-    if math.isnan(row["beyond"]):
-        return "unknown"
-    return "; ".join(times_largest(x) for x in sides if x) or times_largest(0.0)
+    sides = [times_largest(x) for x in (row["beyond"], -row["below"]) if x]
+    return "; ".join(dict.fromkeys(sides)) or times_largest(0.0)
 
 
 TASK = "task"

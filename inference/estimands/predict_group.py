@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from ...datasets.kinds.runs import RUNS
+from ...datasets.reader import Table, as_table
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ..fitted import Fit, changed_fit, of_kind
@@ -17,7 +17,7 @@ from ..settings import seed_of
 
 def predict_group(
     fit: Fit,
-    runs: pd.DataFrame | None = None,
+    runs: Table | None = None,
     *,
     name: str = "new",
     typical: bool = False,
@@ -35,7 +35,7 @@ def predict_group(
     Parameters
     ----------
     fit : Fit
-    runs : DataFrame, optional
+    runs : DataFrame, path, str or mapping, optional
         Runs of the new group, as `read` gives them, with the columns that the law needs; the column of the groups is
         filled with `name`.
     name : str
@@ -79,6 +79,7 @@ def predict_group(
         raise InputError("a typical group has no runs; leave out the runs or typical")
     seed = seed_of(seed, fit)
     if runs is not None:
+        runs = as_table(runs, law.kind, [x for x in law.needed if x != law.grouped_by])
         rows = law.regrouped(fit.rows, runs, name)
         return fitter_of(fit).other(law, rows).fit(seed=seed, **settings)
     draws = law.with_group(fit.draws, name, np.random.default_rng(seed), typical=typical)

@@ -173,7 +173,9 @@ def raises(facts):
         "direction": f"a probability of at least {DIRECTION[place]:g} in every analysis",
         "share": f"a share whose interval starts at {SHARE[place]:.0%}",
     }
-    if outside is not None and facts.compute is not None and facts.decades > 0:
+    if outside is not None and math.isnan(outside):
+        words["extrapolation"] = "runs whose sizes are known"
+    elif outside is not None and facts.compute is not None and facts.decades > 0:
         words["extrapolation"] = f"runs of {flop(facts.compute / 10 ** EXTRAPOLATION[place])}"
     elif outside is not None:
         size = "larger than the largest run" if facts.decades > 0 else "smaller than the smallest run"

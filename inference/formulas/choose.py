@@ -13,9 +13,11 @@ from ...datasets.checks import warn
 from ...datasets.formula_nodes import PAIRS, Name, replace_names, spell, write_powers
 from ...datasets.formulas import parse_formula
 from ...datasets.meaning.names import FALLING, RISING, is_called, means, words
-from ...datasets.wording import listed
+from ...datasets.wording import listed, p_value
 from ...errors import DiagnosticWarning, InputError, TableNote
 from ...models.formula.suited import UNBOUNDED, find_errors, place_of
+from ...models.loss.direction import LIKELY, partial_rank_correlation
+from ...models.loss.direction import RISING as RISING_FROM
 from ..checks.suggestion import LEAST_GAIN
 from ..comparison.weights import sum_error
 from ..fitting import fit as fit_law
@@ -46,6 +48,8 @@ LEAST_VALUES, LEAST_RANGE, MOST_GROUPS = 3, 1.5, 12
 CONSTANTS = {*sum(PAIRS, ()), *str.split("E c x0 b top R0 mid k m e0 slope g lam")}
 MARK = " ·"  # behind the name of a column that has the name of a constant
 LEAST_F = 4  # of a regression of ranks on logarithms
+LOSSES = str.split("loss lossu nll xent ce bpb perplexity ppl")  # which fall as what is called so grows
+GROWING = [*COUNTS, *str.split("size token data compute flop flops n d c")]
 ALIKE = 0.998  # of the variance of a logarithm: a column that others tell so well is none of its own
 
 
@@ -155,6 +159,16 @@ class Columns:
         if free > 0 and (of - left) / len(x) < LEAST_F * left / free:
             seen = f"{place_of(self.table)}: {listed(response)} hardly changes with {listed(x)}"
             warn(f"{seen}; another formula may tell more", TableNote)
+        for name, rises in zip(x, slopes > 0, strict=True):
+            if rises and is_called(response[0], LOSSES) and is_called(name, GROWING):
+                of = partial_rank_correlation(self.table, name, [other for other in x if other != name], response[0])
+                if of is not None and of.r > RISING_FROM and of.p_rise() < LIKELY:
+                    formula = f"{spell(response[0])} ~ A * {spell(name)}**alpha"
+                    raise InputError(
+                        f"{place_of(self.table)}: {response[0]} rises with {name} (rank correlation {of.r:.2f}, "
+                        f"{p_value(of.p_rise())}), where a loss falls: check the rows and the columns, or state what "
+                        f"it is with a formula such as '{formula}'"
+                    )
         return list(slopes > 0)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from ...datasets.reader import Table, as_table
 from ...datasets.requirements import positive_columns
 from ...datasets.wording import check_choice
 from ...errors import InputError
@@ -22,7 +23,7 @@ COUNTED = {"nonembedding": "parameters_nonembedding", "total": "parameters"}
 BUDGETS = 100
 
 
-def curve_frontier(runs: pd.DataFrame, *, basis: str = "total", budgets: int = BUDGETS) -> PointEstimate:
+def curve_frontier(runs: Table, *, basis: str = "total", budgets: int = BUDGETS) -> PointEstimate:
     """Estimate exponents of the lower envelope of training curves, approach 1 of Hoffmann et al. (2022), section 3.1.
 
     Runs of one size make a curve: their log losses at each D, averaged over runs (seeds), joined by straight lines in
@@ -33,7 +34,7 @@ def curve_frontier(runs: pd.DataFrame, *, basis: str = "total", budgets: int = B
 
     Parameters
     ----------
-    runs : DataFrame
+    runs : DataFrame, path, str or mapping
         One row a reading: ``parameters``, ``parameters_nonembedding``, ``tokens`` and ``loss`` (nats per token).
     basis : {"nonembedding", "total"}
         Which parameters are counted, in sizes and in compute, as Kaplan et al. (2020) and Hoffmann et al. (2022) do.
@@ -60,6 +61,7 @@ def curve_frontier(runs: pd.DataFrame, *, basis: str = "total", budgets: int = B
     >>> bs.points.curve_frontier(curves, basis="total")["exponent"] > 0
     True
     """
+    runs = runs if isinstance(runs, pd.DataFrame) else as_table(runs, "runs", ("run",))
     levels, log_size, log_loss = _envelope(runs, basis, budgets)
     log_tokens = levels - np.log(FLOP_PER_PARAMETER_TOKEN) - log_size
     logs = {"exponent": log_size, "exponent_tokens": log_tokens, "exponent_loss": log_loss}

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.deferred import stats
+from ...datasets.reader import Table, as_table
 from ...datasets.requirements import positive_columns
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
@@ -31,7 +32,7 @@ FEWEST_SIZES = 4
 
 
 def fit_isoflop(
-    runs: pd.DataFrame,
+    runs: Table,
     *,
     compute: Sequence[float] | None = None,
     by: str | None = None,
@@ -47,7 +48,7 @@ def fit_isoflop(
 
     Parameters
     ----------
-    runs : DataFrame
+    runs : DataFrame, path, str or mapping
         One row a run: ``parameters``, ``tokens``, ``training_flop`` and ``loss`` in nats per token, all positive.
     compute : sequence of float, optional
         Compute of the groups in FLOP. By default the windows of `width` that hold most runs, one after the other while
@@ -85,6 +86,7 @@ def fit_isoflop(
     >>> 0.3 < bs.points.fit_isoflop(bs.load("chinchilla_runs"))["exponent"] < 0.7
     True
     """
+    runs = as_table(runs, "runs")
     if minimum_runs is None:
         minimum_runs = MINIMUM_RUNS if by is None else FEWEST_SIZES
     check_isoflop(compute=compute, by=by, width=width, minimum_runs=minimum_runs)
@@ -147,7 +149,7 @@ def check_isoflop(*, compute=None, by=None, width=WIDTH, minimum_runs=None):
             raise InputError(f"compute must be positive numbers of FLOP, not {compute.tolist()!r}")
 
 
-def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3) -> PointEstimate:
+def fit_frontier(runs: Table, *, bins: int = BINS, minimum_runs: int = 3) -> PointEstimate:
     """Estimate a power law from the best run at each level of compute, a rough approach 1 of Hoffmann et al. (2022).
 
     Approach 1 takes, at each of many budgets, the lowest of all training curves (section 3.1 of [1]_). This one has
@@ -158,7 +160,7 @@ def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3)
 
     Parameters
     ----------
-    runs : DataFrame
+    runs : DataFrame, path, str or mapping
         As for `fit_isoflop`.
     bins : int
         Number of bins, equal in log C.
@@ -186,6 +188,7 @@ def fit_frontier(runs: pd.DataFrame, *, bins: int = BINS, minimum_runs: int = 3)
     >>> 0.3 < bs.points.fit_frontier(bs.load("chinchilla_runs"))["exponent"] < 0.7
     True
     """
+    runs = as_table(runs, "runs")
     if bins < FEWEST_OPTIMA:
         raise InputError(f"bins must be {FEWEST_OPTIMA} or more, not {bins!r}")
     if minimum_runs < FEWEST_OPTIMA:

@@ -19,6 +19,7 @@ import pandas as pd
 from scipy.special import expit
 
 from ...datasets import require
+from ...datasets.reader import Table, as_table
 from ...datasets.wording import check_choice, quoted, suggestion
 from ...errors import InputError
 from ..workers import one_thread
@@ -69,14 +70,14 @@ def between_anchors(anchors, capability, models):
     return origin, (high - low) / (capability[second] - origin), low
 
 
-def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0) -> PointEstimate:
+def fit_item_response(scores: Table, *, benchmark: str, clip: float = 0.0) -> PointEstimate:
     """Fit capabilities, difficulties and slopes to scores by penalised least squares.
 
     It is the estimator of the Epoch Capabilities Index [1]_.
 
     Parameters
     ----------
-    scores : DataFrame
+    scores : DataFrame, path, str or mapping
         A table of scores from `read` or `load`.
     benchmark : str
         Whose slope is 1 and whose difficulty is 0.
@@ -102,6 +103,8 @@ def fit_item_response(scores: pd.DataFrame, *, benchmark: str, clip: float = 0.0
     (3.4474, 1.076)
     """
     from scipy.optimize import least_squares
+
+    scores = as_table(scores, "scores")
 
     require(scores, ("model", "benchmark", "score"), purpose="least squares of scores")
     model, models = pd.factorize(scores["model"], sort=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import pandas as pd
 
 from ...datasets.formula_nodes import Name
+from ...datasets.reader import Table, as_table
 from ...errors import DiagnosticWarning, InputError
 from ...models.formula.law import Formula
 from .result import PointEstimate
@@ -20,7 +20,7 @@ HUGE = 1e100
 COARSE, FINE = ({"xtol": x, "ftol": x, "gtol": x, "max_nfev": n} for x, n in ((1e-8, 400), (1e-15, 1000)))
 
 
-def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SOLVED, seed: int = 1) -> PointEstimate:
+def fit_formula(formula: str | Formula, table: Table, *, starts: int = SOLVED, seed: int = 1) -> PointEstimate:
     """Fit a formula by least squares of its residuals, on the scale of its noise.
 
     That is the logarithm of a positive response, unless the formula has ``noise="additive"``. Standard errors of rows
@@ -32,7 +32,7 @@ def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SO
     ----------
     formula : str or Formula
         Such as ``"loss ~ E + A * n**-alpha"``, or ``bs.laws.Formula(..., noise="additive")``.
-    table : DataFrame
+    table : DataFrame, path, str or mapping
     starts : int
         Number of searches, from the draws of least sum of squares of 1,000; half as many start from other signs.
     seed : int
@@ -61,7 +61,9 @@ def fit_formula(formula: str | Formula, table: pd.DataFrame, *, starts: int = SO
     >>> round(bs.points.fit_formula("loss ~ E + A * n**-alpha", table)["alpha"], 2)
     0.25
     """
-    law = (Formula(formula) if isinstance(formula, str) else formula).suited(table)
+    law = Formula(formula) if isinstance(formula, str) else formula
+    table = as_table(table, "columns", law.needed)
+    law = law.suited(table)
     if law.counts:
         raise InputError(f"{law.observed} is a count; least squares need noise='additive'")
     rows = law.rows(table)

@@ -6,9 +6,9 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
+from ...datasets.reader import Table, as_table
 from ...datasets.requirements import positive_columns
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss import chinchilla
@@ -45,7 +45,7 @@ class _Solution:
 
 
 def fit_huber(
-    runs: pd.DataFrame,
+    runs: Table,
     *,
     threshold: float = 1e-3,
     scale: str = "free",
@@ -65,7 +65,7 @@ def fit_huber(
 
     Parameters
     ----------
-    runs : DataFrame
+    runs : DataFrame, path, str or mapping
         One row a run: ``parameters`` N, ``tokens`` D and ``loss`` in nats per token, all positive.
     threshold : float
         Where Huber's function turns from quadratic to linear: in units of the scale if that is free, else in log loss.
@@ -115,6 +115,7 @@ def fit_huber(
     >>> round(bs.points.fit_huber(runs)["E"], 2)
     1.82
     """
+    runs = as_table(runs, "runs")
     check_huber(threshold=threshold, scale=scale, drop_highest=drop_highest)
     sample, centre = _sample(runs, drop_highest)
     points = _starts(starts, sample, centre)

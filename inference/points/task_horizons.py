@@ -13,6 +13,7 @@ import pandas as pd
 from scipy.special import expit
 
 from ...datasets import require
+from ...datasets.reader import Table, as_table
 from ...datasets.wording import check_choice, quoted
 from ...errors import InputError
 from .curves import slopes
@@ -26,7 +27,7 @@ DAYS, ENDS = 365.25, (0.025, 0.975)
 
 
 def fit_horizons(
-    successes: pd.DataFrame,
+    successes: Table,
     *,
     weights: str = "families",
     penalty: float = PENALTY,
@@ -39,7 +40,7 @@ def fit_horizons(
 
     Parameters
     ----------
-    successes : DataFrame
+    successes : DataFrame, path, str or mapping
         A table of horizons from `read` or `load`, with columns ``task_family`` and ``year``.
     weights : {"families", "tasks"}
         Weights of the tasks of a model: one over the square root of the number of tasks of the family, or all equal.
@@ -69,6 +70,7 @@ def fit_horizons(
     >>> bool(100 < estimate["doubling_days"] < 300)
     True
     """
+    successes = successes if isinstance(successes, pd.DataFrame) else as_table(successes, "horizons")
     columns = ("model", "task", "task_family", "minutes", "successes", "runs", "year")
     require(successes, columns, purpose="horizons by logistic regression")
     check_choice("weights", weights, WEIGHTS)

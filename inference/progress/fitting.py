@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-import pandas as pd
-
 from ...datasets import load
+from ...datasets.reader import Table
 from ...models.laws import Progress
 from ...models.progress.specifications import SPECIFICATIONS
 from ..fitted import Fit
@@ -35,7 +34,7 @@ VARIANTS = {
 }
 
 
-def new_fitter(table: pd.DataFrame | None = None, *, sampler: str | None = None) -> Fitter:
+def new_fitter(table: Table | None = None, *, sampler: str | None = None) -> Fitter:
     """Return a `Fitter` of the specifications on one table, each of which it compiles at its first fit.
 
     Parameters
@@ -53,7 +52,7 @@ def new_fitter(table: pd.DataFrame | None = None, *, sampler: str | None = None)
 
 
 def fit_all(
-    table: pd.DataFrame | None = None,
+    table: Table | None = None,
     *,
     specifications: Sequence[int] = tuple(SPECIFICATIONS),
     fitter: Fitter | None = None,

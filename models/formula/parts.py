@@ -9,6 +9,9 @@ from ..parts import Grouping, Tests
 BINS, LEAST_OF_BIN = 10, 5  # of rows by a column, in the tests of the law
 
 
+TOLD = 0.9  # rank correlation from which a column of numbers goes with one of the formula
+
+
 class FormulaTests(Tests):
     """How rows test a formula."""
 
@@ -33,9 +36,12 @@ class FormulaTests(Tests):
         return tuple(dict.fromkeys(column for levels in self.groups.values() for column in levels))
 
     def groupings(self, rows):
-        """Return the codes of the groups that other columns of text name."""
-        used = (*self.needed, self.observed, *rows.select_dtypes("number").columns)
-        return groupings(rows, used)
+        """Return the codes of the groups that other columns name: of text, or of whole numbers that no column tells."""
+        ranks = rows.select_dtypes("number").rank().corr().abs()
+        whole = [name for name in ranks if rows[name].notna().all() and not (rows[name] % 1).any()]
+        free = [name for name in whole if not (ranks.loc[name, [*self.columns]] > TOLD).any()]
+        used = (*self.needed, self.observed, *ranks.columns.difference(free))
+        return groupings(rows.astype(dict.fromkeys(free, "int64")), used)
 
     def wider_laws(self, rows):
         """Return neighbours of the formula: with a floor, a break or an offset; of one column, curves between levels.

@@ -11,8 +11,9 @@ import pandas as pd
 from ...datasets.formula_nodes import NEGATIVE, NUMPY, POWER, Call, Name, Number, evaluate, names_in, spell, walk
 from ...datasets.formulas import FormulaError
 from ...datasets.meaning.names import words
-from ...datasets.wording import listed, quoted, suggestion
+from ...datasets.wording import listed, p_value, quoted, suggestion
 from ...errors import InputError
+from ..loss.direction import LIKELY, RISING, partial_rank_correlation
 from .constants import FUNCTIONS
 
 SHOWN = 5  # rows in a message
@@ -103,6 +104,26 @@ class SuitedToTable:
         many = len(table) >= len(law.prior_of) + LEAST_FREE and noise in SCATTERS
         return replace(law, tails=law.tails or ("student_t" if many else "normal"))
 
+    def _check_falls(self, rows, place):
+        """Refuse a response that rises with a column, at equal others, with which the formula only falls."""
+        usual = self._usual_constants(rows)
+        either = {name: -x if self.signs.get(name) == 0 else x for name, x in usual.items()}
+        for column in self.columns:
+            of = partial_rank_correlation(rows, column, [x for x in self.columns if x != column], self.observed)
+            if of is None or of.r <= RISING or (p := of.p_rise()) >= LIKELY:
+                continue
+            larger = rows.assign(**{column: rows[column] * 1.01})
+            changes = [
+                self._evaluate_on(self.parsed.right, larger, known) - self._evaluate_on(self.parsed.right, rows, known)
+                for known in (usual, either)
+            ]
+            if all((change < 0).all() for change in changes):
+                raise InputError(
+                    f"{place}: {self.observed} rises with {column} (rank correlation {of.r:.2f}, {p_value(p)}), and "
+                    f"the formula only falls with it; write one that may rise, such as '{self.parsed.left} ~ "
+                    f"A * {spell(column)}**alpha', or choose other columns or rows"
+                )
+
     def _find_columns(self, table):
         if self.columns:
             return self
@@ -157,8 +178,9 @@ class SuitedToTable:
         return size / unit, rule + (f" / {unit:g}" if unit != 1 else "")
 
     def notes(self, suited, rows):
-        """Return sentences on the errors of rows, and on rows that are far from those beside them."""
+        """Return sentences on the errors of rows, and on rows that are far from those beside them; refuse a rise."""
         law, sentences = suited, []
+        law._check_falls(rows, rows.attrs.get("source", "the table"))
         copies = int(rows.duplicated().sum())
         if copies and (rows[law.observed] % 1 != 0).any():
             sentences.append(

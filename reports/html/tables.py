@@ -116,7 +116,9 @@ def allocated(entries, *, title=None, fits=None):
             "tokens": sizes(a["tokens"]),
             "tokens per parameter": ratios(a["tokens_per_parameter"]),
             "loss (nats/token)": interval(a["loss"], "{:.3f}"),
-            "beyond the runs (decades)": f"{a['extrapolation']:+.1f}" if a["extrapolation"] else "within",
+            "beyond the runs (decades)": {None: "unknown", 0.0: "within"}.get(
+                a["extrapolation"], f"{a['extrapolation'] or 0:+.1f}"
+            ),
         }
         for a in entries
     ]

@@ -236,7 +236,7 @@ def test_blank_losses_are_left_out_between_evaluations_and_refused_where_a_run_e
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"loss": [3.0, 2.0]}, r"no column of steps, tokens or epochs among \"loss\"; .*--column step=NAME"),
+        ({"loss": [3.0, 2.0], "kimg": [1, 2]}, "no column of steps, tokens or epochs .*--column step=kimg"),
         ({"step": [1, 2], "accuracy": [0.1, 0.2]}, '"loss" is needed and not there'),
         ({"step": [1, 2], "loss": [3.0, -1.0]}, "row 1 .*found -1, which is not a positive finite number"),
         ({"step": [1, 2], "loss": ["3.0", "diverged"]}, 'row 1 .*found "diverged", which is not a number'),
@@ -310,3 +310,17 @@ def test_readings_and_logs_in_the_place_of_runs_are_refused_with_the_command(tmp
     frame |= {"tokens": np.tile(np.arange(1, 21) * 1e6, 2), "loss": 3.0}
     with pytest.raises(bs.InputError, match="or forecast the end of a run with bayescaling curve FILE --until PLACE"):
         bs.read(pd.DataFrame(frame))
+
+
+def test_llm_c_and_lists_by_epoch_are_read(tmp_path):
+    lines = [f"s:{step} trl:{5 - step / 100} lr:0.000300 norm:0.31" for step in range(10, 70, 10)]
+    (tmp_path / "main.log").write_text("\n".join([*lines, "s:60 tel:4.5\n"]))
+    table, _ = read(tmp_path / "main.log")
+    assert table["step"].tolist() == [10, 20, 30, 40, 50, 60] and table["loss"].iloc[0] == 4.9
+    history = {"loss": [3.5, 3.0, 2.8], "val_loss": [3.6, 3.1, 2.9], "learning_rate": [3e-4] * 3}
+    history["accuracy"] = [0.1, 0.2, 0.3]  # rises, and counts nothing
+    (tmp_path / "history.json").write_text(json.dumps({"history": history}))
+    for given in (tmp_path / "history.json", pd.DataFrame(history)):
+        table, notes = read(given, columns={"loss": "val_loss"})
+        assert table["clock"].tolist() == [1, 2, 3] and table["loss"].tolist() == history["val_loss"]
+        assert any("numbered from 1 as epochs" in note for note in notes)

@@ -459,14 +459,14 @@ def test_markdown_that_is_no_table_is_refused(change, words, written):
     assert words in refused(written(README.replace(*change), "README.md"))
 
 
-@pytest.mark.parametrize("sign", [",", ";", "\t"])
+@pytest.mark.parametrize("sign", [",", ";", "\t", "  ", " "])
 def test_a_table_in_a_text_file_is_read(sign, written):
     table, _ = read(written(sign.join(["N", "D", "loss"]) + "\n" + sign.join(["1e6", "2e7", "4.5"]) + "\n", "runs.txt"))
     assert table["loss"].item() == 4.5
 
 
 @pytest.mark.parametrize(
-    "text", ["x\n", "N D loss\n1e6 2e7 4.5\n", "iter 0: loss 4.2, time 310ms\niter 1: loss 4.1, time 3ms\n"]
+    "text", ["x\n", "N D loss\nof some 7 runs\n", "iter 0: loss 4.2, time 310ms\niter 1: loss 4.1, time 3ms\n"]
 )
 def test_other_text_is_refused(text, written):
     assert "not a table with a header" in refused(written(text, "runs.txt"))
@@ -507,7 +507,6 @@ def test_forms_of_a_table_in_text(text, note, written):
     [
         (PLAIN.partition("\n")[2], "found numbers alone"),
         ("N,1e6,2e6,4e6\nD,2e7,4e7,8e7\nloss,4.5,4.1,3.8\n", "transpose it"),
-        (PLAIN.replace(",", "  "), "separated by spaces"),
         (PLAIN.replace("1e6", "1,000,000"), "put quotes around"),
         (PLAIN + "\n1e9,2e9,3,4,5", "line 8: found 5 fields where the header has 3"),
         (
@@ -617,8 +616,8 @@ def test_benchmarks_are_levels_of_their_first_spelling():
 
 def test_experts_are_pooled_by_their_number_as_the_warning_states():
     message = refused(STRANGERS / "moe.csv")
-    assert "--column 'training_flop=step*flops_per_step' --column loss=loss_validation" in message
-    columns = {"training_flop": "step*flops_per_step", "loss": "loss_validation"}
+    assert message.endswith("(--column 'training_flop=step*flops_per_step')")
+    columns = {"training_flop": "step*flops_per_step"}
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         table = bs.read(STRANGERS / "moe.csv", columns=columns)
@@ -718,3 +717,57 @@ def test_a_column_of_years_is_one_of_dates():
     with pytest.warns(bs.errors.TableNote, match=r'"year" is written as 2020\.25, read as 2020-04-01'):
         read = bs.read(table, "values")
     assert read["year"].tolist() == pytest.approx(table["year"].tolist(), abs=1 / 365)
+
+
+# Tables that blanks part, pivots and ladders -------------------------------------------------------------------------
+
+GRID = pd.DataFrame({"N": np.repeat([7e7, 1.6e8, 4.1e8], 3), "D": np.tile([1e9, 4e9, 1.6e10], 3)})
+GRID["loss"] = 1.7 + 406 / GRID["N"] ** 0.34 + 411 / GRID["D"] ** 0.28
+WRITTEN = {7e7: "70M", 1.6e8: "160M", 4.1e8: "410M", 1e9: "1B", 4e9: "4B", 1.6e10: "16B"}
+PIVOT = GRID.assign(N=GRID["N"].map(WRITTEN), D=GRID["D"].map(WRITTEN)).pivot(index="N", columns="D", values="loss")
+
+
+def agree(table):
+    table = table.sort_values(["parameters", "tokens"])
+    np.testing.assert_allclose(table[["parameters", "tokens"]], GRID[["N", "D"]])
+    np.testing.assert_allclose(table["loss"], GRID["loss"], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [GRID.to_string(), GRID.to_string(index=False), f"A sweep of ours\n\n{GRID.to_string()}", GRID.to_csv(sep=" "),
+     GRID.rename(columns={"N": "model size", "D": "train tokens"}).to_string(),
+     "# " + GRID.to_csv(sep=" ", index=False)],
+)  # fmt: skip
+def test_columns_parted_by_blanks_are_read(text, written):
+    agree(read(written(text.lstrip("\n"), "runs.txt"))[0])
+
+
+def test_a_pivot_of_sizes_by_tokens_is_read_either_way_round(written):
+    agree(read(PIVOT.rename_axis("params\\tokens").reset_index())[0])
+    agree(read(PIVOT.rename_axis("N").reset_index())[0])
+    agree(read(PIVOT.T.rename_axis("tokens").reset_index())[0])
+    for cells in (PIVOT.to_dict(), PIVOT.T.to_dict()):  # objects of objects
+        agree(read(written(cells))[0])
+
+
+def test_multiples_of_chinchilla_and_shapes_are_read_at_the_second_try():
+    names = [f"{size}-{k}xC" for size in ("190M", "370M", "1.3B") for k in (1, 2, 10)]
+    table = pd.DataFrame({"run": names, "loss": np.linspace(3.3, 2.5, 9)})
+    assert "--column 'tokens=parameters*chinchilla_multiple*20'" in refused(table)
+    runs, _ = read(table, columns={"tokens": "parameters*chinchilla_multiple*20"})
+    assert runs["tokens"].iloc[1] == 2 * 20 * 190e6 and runs["parameters"].iloc[-1] == 1.3e9
+    shapes = pd.DataFrame({"n_layer": [6, 12], "n_embd": [384, 768], "tokens": [1e9, 4e9], "loss": [3.5, 3.0]})
+    assert "--column 'parameters=12*n_layer*n_embd*n_embd'" in refused(shapes)
+
+
+@pytest.mark.parametrize("name", ["ce", "nll", "val_xent", "dev_loss", "best_val_loss", "test_ce"])
+def test_names_of_a_cross_entropy_are_losses_in_nats(name):
+    agree(read(GRID.rename(columns={"loss": name}))[0])
+
+
+def test_no_column_of_words_is_proposed_for_numbers():
+    table = pd.DataFrame({"model_size": ["tiny", "small"], "num_params": [8e5, 4e6], "tokens": 1e9, "loss": [3.5, 3.0]})
+    assert read(table)[0]["parameters"].tolist() == [8e5, 4e6]
+    evals = pd.DataFrame({"model": "a", "task": ["x", "y"], "score_name": "match", "score_value": [0.2, 0.3]})
+    assert "--column score=score_value" in refused(evals, "scores")

@@ -85,3 +85,43 @@ def test_the_built_in_table_has_nested_thresholds():
     assert (np.diff(wide.to_numpy(), axis=1) <= 0).all()
     assert table.groupby("task")["time_source"].first().eq("timed").sum() == 3
     assert len(table) == 87 * 17 * 5
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: f"{x:g}m",
+        lambda x: f"{x // 60:g}h {x % 60:g}m",
+        lambda x: f"{x // 60:g}:{x % 60:02g}:00",
+        lambda x: f"{x / 60:.10g} hrs",
+        lambda x: f"PT{x // 60:g}H{x % 60:g}M",
+        lambda x: pd.Timedelta(minutes=x),
+        lambda x: f"{x / 480:.10g} days",  # of work
+    ],
+)
+def test_times_are_read_by_their_own_units_whatever_the_header_states(write):
+    minutes = [2.0, 45.0, 80.0, 657.0]
+    table = pd.DataFrame({"model": "a", "task": list("wxyz"), "human_hours": [write(x) for x in minutes], "success": 1})
+    np.testing.assert_allclose(bs.read(table, "horizons")["minutes"], minutes, rtol=0.02)
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
+def test_classes_of_time_take_their_middle_and_open_ones_are_refused():
+    table = pd.DataFrame({"model": "a", "task": list("xy"), "time": ["15 min - 1 hour", "1-4 hours"], "solved": [1, 0]})
+    with pytest.warns(bs.errors.TableNote, match="geometric middle"):
+        assert bs.read(table, "horizons")["minutes"].tolist() == [30, 120]
+    with pytest.raises(bs.InputError, match=r'found "<15 min", .* write the number that it stands for'):
+        bs.read(table.assign(time=["<15 min", "1-4 hours"]), "horizons")
+    with pytest.warns(bs.errors.TableNote, match='"time" names no unit of time and is read in minutes'):
+        bs.read(table.assign(time=[4, 8]), "horizons")
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
+@pytest.mark.parametrize("words", [(False, True), ("false", "true"), ("fail", "pass"), ("No", "Yes")])
+def test_successes_in_words_are_0_and_1(words, tmp_path):
+    table = pd.DataFrame({"model": "a", "task": list("wxyz"), "minutes": 3.0, "success": np.repeat(words, 2)})
+    table.to_csv(tmp_path / "runs.csv", index=False)
+    for given in (table, tmp_path / "runs.csv"):
+        with pytest.warns(bs.errors.TableNote, match="written in words"):
+            assert bs.read(given, "horizons")["successes"].tolist() == [0, 0, 1, 1]

@@ -63,11 +63,7 @@ TRIES = {
     "epochs": (["--column unique_tokens=dataset_size"], "--column 'tokens=dataset_size*epochs'", 24),
     "two_counts": (['"n_params_non_embed" 1,', "--ignore flops"], "--column parameters=n_params_non_embed", 24),
     "five_sizes": ([], "--column 'tokens=total_steps*tokens_per_step'", 5),
-    "moe": (
-        ["--column loss=loss_validation"],
-        "--column 'training_flop=step*flops_per_step' --column loss=loss_validation",
-        36,
-    ),
+    "moe": ([], "--column 'training_flop=step*flops_per_step'", 36),
 }
 
 
@@ -146,7 +142,8 @@ DEVICES = {"steps": TOKENS / 2**20, "per_device_batch": 16, "gpus": 64, "grad_ac
 SECOND_TRIES = [
     ("log10_flops", {"D": None, "log10_flops": np.log10(COMPUTE)}, "training_flop=10**log10_flops"),
     ("ln(D)", {"D": None, "ln(D)": np.log(TOKENS)}, "tokens=exp(`ln(D)`)"),
-    ("log_loss", {"loss": None, "log_loss": np.log(LOSS)}, "loss=exp(log_loss)"),
+    ("ln_loss", {"loss": None, "ln_loss": np.log(LOSS)}, "loss=exp(ln_loss)"),
+    ("log_loss", {"loss": None, "log_loss": LOSS}, "loss=log_loss"),  # of scikit-learn
     ("negative", {"loss": -LOSS}, "loss=-loss"),
     ("log_likelihood", {"loss": None, "log_likelihood": -LOSS}, "loss=-log_likelihood"),
     ("perplexity", {"loss": None, "wikitext_ppl": np.exp(LOSS)}, "--column perplexity=wikitext_ppl --perplexity"),

@@ -123,3 +123,48 @@ def test_the_built_in_table_counts_larger_models_before():
     row = table.iloc[300]
     before = table[(table["date"] <= row["date"]) & (table["value"] > row["value"])]
     assert row["larger_before"] == len(before)
+
+
+DAYS = pd.date_range("2022-01-10 09:30", periods=24, freq="40D")
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M:%S+00:00", "%Y-%m-%dT%H:%M:%S-08:00", "%m/%d/%y", "%d.%m.%y", "%d/%m/%Y",
+     "%d-%b-%y", "%d %B %y", "%a, %d %b %Y %H:%M:%S GMT", 1, 1000],
+)  # fmt: skip
+def test_dates_as_people_and_programs_write_them_are_the_same_days(form):
+    since = DAYS.as_unit("s").astype("int64")
+    written = DAYS.strftime(form) if isinstance(form, str) else since * form
+    table = bs.read(pd.DataFrame({"date": written, "value": 1.0}), "values")
+    assert table["date"].dt.strftime("%Y-%m-%d").tolist() == DAYS.strftime("%Y-%m-%d").tolist()
+
+
+@pytest.mark.parametrize("form", ["%b-%y", "%b '%y", "%B/%y", "%b %Y"])
+def test_months_take_their_middle(form):
+    table = bs.read(pd.DataFrame({"date": DAYS.strftime(form), "value": 1.0}), "values")
+    assert (table["date"].dt.to_period("M") == DAYS.to_period("M")).all() and table["date"].dt.day.between(14, 17).all()
+    assert table["date_halfwidth_days"].between(14, 15.5).all()
+
+
+@pytest.mark.parametrize(
+    ("dates", "words"),
+    [
+        (["1/10/22", "2/11/22"], "day may be first or second; write it as 2022-10-01 if .* or 2022-01-10"),
+        (["22-01-13", "22-02-14"], "the day or the year may be first"),
+        (["Jan 22", "Feb 22"], "is no date"),
+        ([44571, 44611], "is no date"),
+    ],
+)
+def test_a_date_of_several_meanings_is_refused(dates, words):
+    with pytest.raises(bs.InputError, match=words):
+        bs.read(pd.DataFrame({"date": dates, "value": 1.0}), "values")
+
+
+def test_prices_of_one_thing_are_read_and_of_several_refused():
+    table = pd.DataFrame({"date": ["2023-01-01", "2024-01-01"], "price": ["$2.10/hr", "$1,900.50 per hr"]})
+    with pytest.warns(TableNote, match="in \\$/hr"):
+        assert bs.read(table, "values")["value"].tolist() == [2.1, 1900.5]
+    for other in ("$3/day", "$3", "3 €/hr"):
+        with pytest.raises(bs.InputError, match="convert them into one"):
+            bs.read(table.assign(price=["$2.10/hr", other]), "values")

@@ -53,3 +53,52 @@ def test_rows_that_are_copies_are_left_out():
     table = pd.concat([RUNS.rename(columns={"train tokens": "tokens"})] * 3)
     with pytest.warns(bs.errors.TableNote, match="50 of 75 rows are exact copies"):
         assert len(bs.fit("chinchilla", table, check=False, **SHORT).rows) == 25
+
+
+DOORS = {
+    "points": bs.points.fit_huber,
+    "fitter": lambda table: bs.Fitter("chinchilla", table),
+    "calibrate": lambda table: bs.calibrate("chinchilla", table, simulations=2, **SHORT),
+    "rollout": lambda table: bs.rollout("chinchilla", table, by="training_flop", cutoffs=[1e19], **SHORT),
+    "report": lambda table: bs.report("nowhere", laws=["chinchilla"], table=table),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_other_doors_refuse_what_the_reader_refuses(door, tmp_path):
+    billions = RUNS.rename(columns={"train tokens": "tokens"}).assign(params=N / 1e9)
+    billions.to_csv(tmp_path / "runs.csv", index=False)
+    for given in (billions, billions.to_dict("list"), tmp_path / "runs.csv"):
+        with pytest.raises(bs.InputError, match=r'unit={"parameters": 1e9}'):
+            DOORS[door](given)
+    with pytest.raises(bs.InputError, match="a table is a DataFrame or the path of a file, not int"):
+        DOORS[door](3)
+
+
+def test_fits_in_a_list_and_sizes_by_name_are_taken():
+    table = bs.read(RUNS, columns={"tokens": "train tokens"})
+    laws = (bs.laws.Chinchilla(), bs.laws.Chinchilla(noise="normal"))
+    fits = [bs.fit(law, table, check=False, **SHORT) for law in laws]
+    assert set(bs.compare(fits).index) == {"chinchilla", "chinchilla, noise=normal"}
+    by_name = fits[0].predict(parameters=7e8, tokens=[1e10, 2e10])
+    by_frame = fits[0].predict(pd.DataFrame({"parameters": 7e8, "tokens": [1e10, 2e10]}))
+    np.testing.assert_array_equal(by_name["loss"], by_frame["loss"])
+    for sizes, says in (
+        ({"parameters": 7, "tokens": 140}, "such as 7e9 for 7B"),
+        ({"parameters": 7e9, "tokns": 1e9}, 'did you mean "tokens"'),
+        ({}, "columns by name, such as parameters=7e9"),
+    ):
+        with pytest.raises(bs.InputError, match=says):
+            fits[0].predict(**sizes)
+    with pytest.raises(bs.InputError, match='two fits are called "chinchilla"'):
+        bs.compare([fits[0], fits[0]])
+
+
+def test_the_distance_of_a_group_without_rows_is_unknown():
+    both = bs.read(pd.concat([RUNS.assign(corpus="a"), RUNS.assign(corpus="b")]), columns={"tokens": "train tokens"})
+    law = bs.laws.Grouped(bs.laws.Chinchilla(noise="normal", scatter="one"), "corpus")
+    fit = bs.fit(law, both, check=False, **SHORT).predict_group(typical=True)
+    runs = {"parameters": 1e8, "tokens": 1e10}
+    new, seen = (fit.predict(runs | {"corpus": name}).entries()[0] for name in ("new", "a"))
+    assert np.isnan(new["beyond"]) and new["strength"] == "weak" and seen["beyond"] == seen["below"] == 0
+    assert "unknown" in str(fit.allocate(1e20, group="new")) and "within the runs" in str(fit.allocate(1e19, group="a"))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ....datasets import KINDS
 from ....datasets.kinds.runs import RUNS
+from ....datasets.reader import as_table
 from ....datasets.wording import plural, printable
 from ....errors import InputError
 from ....inference import compare, fit, fitting
@@ -28,6 +29,7 @@ def report_table(out, laws, table, *, backdrop, compute, published, progress, fr
     fitting.check_options(seed, sampler, settings)
     chosen = [as_law(law) for law in ([laws] if isinstance(laws, str) else laws)]
     _check(chosen, backdrop, compute)
+    table = as_table(table, chosen[0].kind, [name for law in chosen for name in law.needed])
     follows = {law.label: origins(law, table) for law in chosen}
     prepare(Path(out))
     options = {"seed": seed, "sampler": sampler, **settings}

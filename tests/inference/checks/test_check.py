@@ -179,3 +179,15 @@ def test_every_number_of_a_planned_ladder_is_finite():
         table = bs.read(pd.DataFrame({"parameters": n.ravel(), "tokens": d.ravel(), "loss": loss.ravel()}))
         tests = bs.fit("coupled", table, seed=1, draws=300, tune=400).check()["tests"]
         assert all(np.isfinite(test["p"]) and np.isfinite(test["statistic"]) for test in tests.values())
+
+
+def test_groups_of_few_rows_are_found_against_random_orders(quiet):
+    rng, n = np.random.default_rng(3), np.geomspace(1e7, 1e10, 14)
+    family = rng.permutation(np.repeat(["dense", "sparse"], 7))
+    loss = (1.7 + 400 * n**-0.35) * np.exp(0.004 * rng.standard_normal(14))
+    verdicts = {}
+    for gap in (1.0, 1.05):
+        table = pd.DataFrame({"n": n, "family": family, "loss": loss * np.where(family == "dense", gap, 1.0)})
+        verdicts[gap] = bs.fit("loss ~ E + A * n**-alpha", table, seed=1, draws=400, tune=500, chains=2).check()
+    assert verdicts[1.0]["verdict"] == "fits"
+    assert "means by column family" in verdicts[1.05]["rejected_by"]

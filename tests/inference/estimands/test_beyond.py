@@ -90,7 +90,7 @@ def test_both_sides_are_counted_along_the_columns_of_a_law_where_compute_is_unkn
 def test_a_prediction_outside_the_runs_is_weak_on_both_sides(fit_default):
     least, most = fit_default.rows["tokens"].agg(["min", "max"])
     size = fit_default.rows["parameters"].median()
-    runs = pd.DataFrame({"parameters": [7, size, size], "tokens": [least, least * 2, most * 1400]})
+    runs = pd.DataFrame({"parameters": [7e3, size, size], "tokens": [least, least * 2, most * 1400]})
     predicted = fit_default.predict(runs)
     document = predicted.document()
     grades = [run["strength"] for run in document["runs"]]

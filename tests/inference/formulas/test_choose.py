@@ -172,3 +172,13 @@ def test_the_last_readings_of_a_panel_of_sizes_and_objects_of_lists_are_read(tmp
         read = bs.read(tmp_path / "runs.json", "columns")
     assert read["y"].tolist() == [3, 4, 5, 6]
     assert read["run"].tolist() == ["a", "a", "b", "b"]
+
+
+def test_a_loss_that_rises_with_size_is_refused():
+    x = np.geomspace(1e7, 1e10, 12)
+    table = pd.DataFrame({"params": x, "val_loss": noisy(2.5 + 0.1 * np.log10(x / 1e7), 0.003)})
+    with pytest.raises(bs.InputError, match=r"val_loss rises with params .rank correlation .*where a loss falls"):
+        propose(table)
+    with pytest.raises(bs.InputError, match=r"rises with params .*only falls with it"):
+        bs.fit("val_loss ~ E + A * params**-alpha", table)
+    assert propose(table.rename(columns={"val_loss": "accuracy"}))  # which may rise
