@@ -41,12 +41,14 @@ def pairs(items, option):
 def values(items, option="--option"):
     """Return texts NAME=VALUE of a repeatable option as a dictionary, read as JSON where they are, or as None.
 
+    The name of a group stays text.
+
     Examples
     --------
     >>> values(["trend=none", "value_unit=100", "groups=lab"])
     {'trend': None, 'value_unit': 100, 'groups': 'lab'}
     """
-    return {name: _value(text) for name, text in pairs(items, option).items()}
+    return {name: text if name == "group" else _value(text) for name, text in pairs(items, option).items()}
 
 
 def _value(text):
