@@ -2,8 +2,10 @@
 
 import re
 
+import pandas as pd
+
 from ..errors import InputError
-from .fixes import Fix, choice
+from .fixes import Fix
 from .units import SCALED, split_header
 from .wording import listed, quoted, suggestion
 
@@ -155,12 +157,13 @@ def find_roles(table, chosen, label, needed=()):
     return names, several
 
 
-def rename_columns(table, chosen, *, needed, optional, label, aliases, hint=""):
+def rename_columns(table, chosen, *, needed, optional, label, aliases, hint="", texts=(), days=()):
     """Return a table in which columns, chosen ones and those of common names, have their canonical names.
 
     `chosen` has canonical names and their columns, which go first, then a column that bears a canonical name, then
     those of `aliases`. Returned are the table without columns whose names others take, and the names of the file by
-    canonical name. A table that lacks a `needed` column is refused with `hint`, another fix.
+    canonical name. A table that lacks a `needed` column is refused with `hint`, another fix. Columns of `texts` hold
+    words, those of `days` dates and the others numbers.
     """
     canonicals, names = (*needed, *optional), dict(chosen)
     _check_chosen(list(table.columns), chosen, canonicals, label)
@@ -177,13 +180,19 @@ def rename_columns(table, chosen, *, needed, optional, label, aliases, hint=""):
         near = {}
         for name in missing:
             free = (x for x in table if x not in (*names, *near.values()) and _resembles(name, x, aliases))
-            near |= dict.fromkeys([name], column) if (column := next(free, None)) is not None else {}
-        raise InputError(
-            f"{label}: {listed(missing)} {'is' if len(missing) == 1 else 'are'} needed and not there; the columns are "
-            f"{listed(table.columns, SHOWN)}; name {'them' if len(near) > 1 else 'one'} with "
-            f"{Fix(columns=near or {missing[0]: 'NAME'})}{hint}"
-        )
+            fitting = (x for x in free if name in days or _varies(table[x]) is (name not in texts))
+            near |= dict.fromkeys([name], column) if (column := next(fitting, None)) is not None else {}
+        text = f"{label}: {listed(missing)} {'is' if len(missing) == 1 else 'are'} needed and not there; the columns are "
+        text += listed(table.columns, SHOWN)
+        fix, them = Fix(columns=near or {missing[0]: "NAME"}), "them" if len(near) > 1 else "one"
+        raise InputError(f"{text}; name {them} with {fix}{hint}", f"{text}{hint}", {"": fix} if near else {})
     return table, names
+
+
+def _varies(column):
+    """Return whether a column holds several numbers: False of words, None of one number alone."""
+    numbers = pd.to_numeric(column.map(lambda x: str(x).strip(" $%").replace(",", "")), errors="coerce")
+    return None if numbers.nunique() == 1 and len(numbers) > 1 else bool(numbers.nunique())
 
 
 def _resembles(canonical, header, aliases):
@@ -215,8 +224,7 @@ def choose_one(candidates, canonical, label, *, exact=True):
     if exact and canonical in candidates:
         candidates = [name for name in candidates if str(name).lower() == canonical]
     if len(candidates) > 1:
-        raise InputError(
-            f"{label}: columns {listed(candidates)} could each be {canonical}; choose one with "
-            f"{choice(canonical, candidates[0])}"
-        )
+        text = f"{label}: columns {listed(candidates)} could each be {canonical}"
+        fix = Fix(columns={canonical: candidates[0]})
+        raise InputError(f"{text}; choose one with {fix}", text, {"": fix})
     return {canonical: candidates[0]} if candidates else {}

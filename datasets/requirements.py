@@ -20,7 +20,8 @@ def require(frame, columns, *, purpose):
     columns = [columns] if isinstance(columns, str) else columns
     missing = [column for column in columns if column not in frame]
     if missing:
-        named = choice(missing[0], SUCH.get(missing[0], "NAME"))
+        such = SUCH.get(missing[0], "")
+        named = choice(missing[0], such if such and {*such.split("*")} <= {*frame} else "NAME")
         raise InputError(
             f"{frame.attrs.get('source', 'the table')}: {purpose} needs {listed(missing)}; the columns are "
             f"{listed(frame.columns)}; read the table with {named} if another name holds it"

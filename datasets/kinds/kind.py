@@ -125,6 +125,8 @@ class Kind:
             label=changes.label,
             aliases=self.aliases,
             hint=hint,
+            texts=self.text,
+            days=self.days,
         )
         columns = join_names(opened, table)
         if self.days and condition is not None and "year" not in columns and self.days[0] in table:
