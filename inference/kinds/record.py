@@ -129,11 +129,15 @@ class KindAnswers:
 
     def next_commands(self, fit, file, *, rejected=False):
         """Return commands that may follow a fit in a file, as a shell reads them; the first may be on what `rejected` it."""
-        tables = [("show", FILE, "--table", "all")] if self.tables else []
-        figure = [("plot", self.figure, FILE, "--out", f"{self.figure}.svg")] if self.figure else []
-        usual = [*tables, *figure] if self.commands is None else self.commands(fit)
+        usual = list_usual(self.figure, self.tables) if self.commands is None else self.commands(fit)
         every = [*[("check", FILE)] * bool(rejected), *usual, ("show", FILE, "--constants")]
         return [command(*(file if word is FILE else word for word in words)) for words in every]
+
+
+def list_usual(figure, tables=True):
+    """Return commands that print the tables of a fit, if it has any, and draw a figure, if there is one."""
+    drawn = [("plot", figure, FILE, "--out", f"{figure}.svg")] if figure else []
+    return [*[("show", FILE, "--table", "all")] * bool(tables), *drawn]
 
 
 def escape(name):

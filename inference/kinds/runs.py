@@ -61,19 +61,21 @@ def _commands(fit):
         return [("predict", FILE, "--column", f"loss={fit.rows['loss'].min():.3g}", *of_group)]
     planned = [] if group is None else ["--plan", f"{GROUP}={group}"]
     sizes = [word for name in law.columns for word in _largest(fit.rows, name)]
-    commands, compute = [("predict", FILE, *sizes, *of_group)], training_flop(fit.rows)
-    if compute is not None:
-        budget = shorten_number(AHEAD * compute.max(), 1)
-        with suppress(InputError):  # of a law without an optimum, or of one that needs to know more of the runs planned
-            fit.allocate(float(budget), **({} if group is None else {GROUP: group}))
-            commands.insert(0, ("allocate", FILE, "--compute", budget, *planned))
-            commands.append(("plot", "fit", FILE, "--out", "fit.svg", *planned))
-    return commands
+    predicted, compute = [("predict", FILE, *sizes, *of_group)], training_flop(fit.rows)
+    if compute is None:
+        return predicted
+    budget = shorten_number(AHEAD * compute.max(), 1)
+    try:
+        fit.allocate(float(budget), **({} if group is None else {GROUP: group}))
+    except InputError:  # of a law without an optimum, or of one that needs to know more of the runs planned
+        return predicted
+    allocated, drawn = ("allocate", FILE, "--compute", budget), ("plot", "fit", FILE, "--out", "fit.svg")
+    return [(*allocated, *planned), *(predicted if planned else []), (*drawn, *planned)]
 
 
 def _largest(rows, name):
-    """Return the option of ``predict`` for a run that is ahead of all in a column, but in one of settings."""
-    text = shorten_number((AHEAD if name in (*SIZES, "tokens", "unique_tokens") else 1) * rows[name].max(), 2)
+    """Return the option of ``predict`` for a run of `AHEAD` times the largest compute, or the largest setting."""
+    text = shorten_number((AHEAD**0.5 if name in (*SIZES, "tokens", "unique_tokens") else 1) * rows[name].max(), 2)
     return [f"--{name}", text] if name in ("parameters", "tokens") else ["--column", f"{name}={text}"]
 
 
