@@ -19,7 +19,10 @@ def predict(
     ] = None,
     column: Annotated[
         list[str] | None,
-        Option(help="Another column of the law: unique_tokens=100B, or the group: corpus=c4. Repeatable.", metavar="NAME=VALUE"),
+        Option(
+            help="Another column of the law: unique_tokens=100B, or the group: corpus=c4. Repeatable.",
+            metavar="NAME=VALUE",
+        ),
     ] = None,
     noise: Annotated[bool, Option(help="The loss of a single run, with the scatter of runs.")] = True,
     beyond: options.Beyond = "drift",

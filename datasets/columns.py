@@ -182,7 +182,9 @@ def rename_columns(table, chosen, *, needed, optional, label, aliases, hint="", 
             free = (x for x in table if x not in (*names, *near.values()) and _resembles(name, x, aliases))
             fitting = (x for x in free if name in days or _varies(table[x]) is (name not in texts))
             near |= dict.fromkeys([name], column) if (column := next(fitting, None)) is not None else {}
-        text = f"{label}: {listed(missing)} {'is' if len(missing) == 1 else 'are'} needed and not there; the columns are "
+        text = (
+            f"{label}: {listed(missing)} {'is' if len(missing) == 1 else 'are'} needed and not there; the columns are "
+        )
         text += listed(table.columns, SHOWN)
         fix, them = Fix(columns=near or {missing[0]: "NAME"}), "them" if len(near) > 1 else "one"
         raise InputError(f"{text}; name {them} with {fix}{hint}", f"{text}{hint}", {"": fix} if near else {})

@@ -261,7 +261,10 @@ def horizons():
 # Of each kind of table a law, or options, and the table: what is printed after its fit is run.
 PRINTED = {
     "kaplan": ("kaplan", None),
-    "groups": (("chinchilla", "--group", "corpus", *OF_GROUPS), lambda: in_halves(bs.load("chinchilla_runs").table()[::6])),
+    "groups": (
+        ("chinchilla", "--group", "corpus", *OF_GROUPS),
+        lambda: in_halves(bs.load("chinchilla_runs").table()[::6]),
+    ),
     "tasks by group": (("task-error", "--group", "corpus"), lambda: in_halves(of_tasks())),
     "formula": ((), of_one_size),
     "formula by group": (
@@ -274,7 +277,7 @@ PRINTED = {
     "trend": ("trend", None),
     "progress": ("progress-7", None),
     "configurations": ("configurations", None),
-    "data-constrained": ("data-constrained", None),
+    "data-constrained": (("data-constrained", "--data", "data_constrained_runs"), None),
 }
 LONGER = ("progress", "configurations", "data-constrained")  # in the thorough tests
 
@@ -285,7 +288,10 @@ def marked(name):
 
 def run_all(commands, folder):
     for name, *words in commands:
-        assert call(name, *words, *(["--no-wider"] if name == "check" else []), folder=folder).status == 0, (name, words)
+        assert call(name, *words, *(["--no-wider"] if name == "check" else []), folder=folder).status == 0, (
+            name,
+            words,
+        )
 
 
 @pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning", "ignore::bayescaling.errors.TableWarning")

@@ -131,8 +131,9 @@ def forecast(
     -------
     IntervalTable
         A DataFrame, which prints a short table. By scenario, the end first: quantiles ``q2.5``, ``q50``, ``q97.5`` of
-        the loss and the ``clock`` that it is at. Where no `schedule` is given and the rate may still fall there are
-        two ends, with the rate held and falling from now, and no number is strong. With `below` also ``p_below``, the probability of a lower loss.
+        the loss and the ``clock`` that it is at. With `below` also ``p_below``, the probability of a lower
+        loss. Where no `schedule` is given and the rate may still fall there are two ends, with the rate held and
+        falling from now, and no number is strong.
 
     Raises
     ------
@@ -176,7 +177,7 @@ def forecast(
 
 
 def _of_rate(fit, until, schedule, readings):
-    """Return a sentence on the rate to come, "" where its schedule was given, and what is guessed of it, None if nothing.
+    """Return a sentence on the rate to come, "" where its schedule was given, and what is guessed of it, if anything.
 
     A rate that has not come down to `LOW` of its peak may still fall, unless its fall has a shape.
     """
@@ -196,7 +197,10 @@ def _of_rate(fit, until, schedule, readings):
         said = "The rate was held until now and is taken as held to the end"
     if rate <= LOW:
         return f"{said}. ", None
-    return f"{said}; if it falls, the loss comes near the second row. Give the schedule. ", "the rate to come is guessed"
+    return (
+        f"{said}; if it falls, the loss comes near the second row. Give the schedule. ",
+        "the rate to come is guessed",
+    )
 
 
 def unit_of(rows):

@@ -31,7 +31,8 @@ def _answers(fit):
             continue
         for level in x[groups[0]].values[:MOST_LEVELS]:
             label = str(Name(name, (str(level),)))
-            yield Answer(label, name_quantiles(x.sel({groups[0]: level})), _three_digits, f"{label} is {{x}} ({{of}}).")
+            template = f"{escape(label)} is {{x}} ({{of}})."
+            yield Answer(label, name_quantiles(x.sel({groups[0]: level})), _three_digits, template)
     ahead = _ahead(fit)
     for (question, row), template in zip(fit.ask(*ahead).iterrows(), ahead.values(), strict=True):
         facts = {"decades": finite(row["decades"]), "row": "row"}

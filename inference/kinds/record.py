@@ -128,7 +128,7 @@ class KindAnswers:
         return getattr(import_module(f"..{module}", __package__), function)
 
     def next_commands(self, fit, file, *, rejected=False):
-        """Return commands that may follow a fit in a file, as a shell reads them; the first may be on what `rejected` it."""
+        """Return commands that may follow a fit in a file, as a shell reads them, the first on what `rejected` it."""
         usual = list_usual(self.figure, self.tables) if self.commands is None else self.commands(fit)
         every = [*[("check", FILE)] * bool(rejected), *usual, ("show", FILE, "--constants")]
         return [command(*(file if word is FILE else word for word in words)) for words in every]

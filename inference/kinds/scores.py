@@ -65,7 +65,9 @@ register_answers(
         needed="capabilities need a fit of the law 'scores'",
         answers=_answers,
         figure="capability",
-        commands=lambda fit: list_usual("capability" if "year" in fit.rows and fit.rows["year"].notna().all() else "ranks"),
+        commands=lambda fit: list_usual(
+            "capability" if "year" in fit.rows and fit.rows["year"].notna().all() else "ranks"
+        ),
         tables={"ranks": "scores.ranks.ranks", "fall_of_compute": "scores.compute.summary"},
         ranked_by=("capability", "capability"),
         forecasts=Forecasts("share", lambda q: plain(q, "{:.0%}"), _forecast, _outcomes),

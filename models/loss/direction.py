@@ -113,7 +113,9 @@ def check_falls(law, rows, place):
     """Refuse a quantity that rises with a size at equal others, with the laws that describe one."""
     for column, correlation in law.directions(rows).items():
         if correlation.r > RISING and (p := correlation.p_rise()) < LIKELY:
-            sentence = f"{place}: {_moves(law, column, 'rises')} (rank correlation {correlation.r:.2f}, {p_value(p)}), and "
+            sentence = (
+                f"{place}: {_moves(law, column, 'rises')} (rank correlation {correlation.r:.2f}, {p_value(p)}), and "
+            )
             sentence += f"the {law.name} law only falls"
             fix = {"A score is fitted by a formula": Fix(formula=ANY)}
             way = command("fit", "--data", place)

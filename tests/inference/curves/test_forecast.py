@@ -85,7 +85,9 @@ def test_a_rate_that_was_held_has_two_ends_and_no_strong_answer():
     assert table.index[0] == "at the end, rate held" and held["clock"] == falling["clock"] == 20_000
     assert falling["q2.5"] < losses[-1] < falling["q97.5"] < held["q50"] and losses[-1] < held["q2.5"]
     text = " ".join(str(table).split())
-    assert "The rate was held until now and is taken as held to the end" in text and "the rate to come is guessed" in text
+    assert (
+        "The rate was held until now and is taken as held to the end" in text and "the rate to come is guessed" in text
+    )
     assert table.attrs["standing"]["strength"] != "strong"
     stated = bs.curves.forecast(fit, 20_000, schedule="linear:peak=3e-4,warmup=500,from=16000,final=3e-5")
     assert stated.index[0] == "at the end" and "guessed" not in str(stated)
