@@ -159,8 +159,11 @@ def _reader_options(reading):
     }
 
 
-def _read(kind, data, asked, needed=()):
-    """Read a table of a kind: a built-in one, or a file, with the options that its reader takes."""
+def _read(kind, data, asked, needed=(), law=None):
+    """Read a table of a kind: a built-in one, or a file, with the options that its reader takes.
+
+    Ways out of a refusal are those with which it can be read, and a law fitted.
+    """
     from ..datasets import catalogue
     from ..datasets.fixes import NOTHING
 
@@ -169,11 +172,16 @@ def _read(kind, data, asked, needed=()):
         _refuse_columns(asked, data)
 
     read = functools.partial(_read_with, kind, data, asked, needed)
+
+    def attempt(fix):
+        rows = read(fix)
+        return rows if law is None else law.suited(rows).rows(rows)
+
     try:
         return read(NOTHING)
     except InputError as error:
         ways = {what: fix for what, fix in error.ways.items() if not fix.formula}
-        raise tried(error, ways, read, lambda fix, _: _again(fix)) from None
+        raise tried(error, ways, attempt, lambda fix, _: _again(fix)) from None
 
 
 def _read_with(kind, data, asked, needed, fix):
@@ -368,7 +376,7 @@ def table_for(law, data, fitting, needed=()):
     if data is None:
         _refuse_columns(asked, kind.built_in, "; name a file with --data")
     columns = tuple(dict.fromkeys((*law.needed, *needed)))
-    return _read(kind, law.usual_table() if data is None else data, asked, columns)
+    return _read(kind, law.usual_table() if data is None else data, asked, columns, law)
 
 
 def table_of_no_law(data, fitting, out=None):
