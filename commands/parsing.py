@@ -284,7 +284,7 @@ def proposing(law, data, fitting, out):
 
         def words(fix, name):
             if "~" not in name:
-                return [name if word == law else word for word in sys.argv[1:]]
+                return ["fit", name, *(word for word in sys.argv[2:] if word != law)]
             return ["fit", name, *reading(data, fitting), *(["--out", out] if out else [])]
 
         raise tried(error, ways, attempt, words) from None

@@ -150,6 +150,7 @@ def find_roles(table, chosen, label, needed=()):
         free = sorted(
             free, key=lambda name: (table[name].isna().sum(), -table[name].map(str).nunique(), name != canonical)
         )
+        free = [name for name in free if _varies(table[name]) is not False] or free
         if free:
             names[canonical] = free[0]
         if len(free) > 1 and (len(table) < 2 or not all(table[name].equals(table[free[0]]) for name in free)):

@@ -259,6 +259,11 @@ def horizons():
     return successes[successes["model"].isin(successes["model"].unique()[::14])]
 
 
+def prices():
+    dates = pd.date_range("2022-01-01", periods=ROWS, freq="100D")
+    return pd.DataFrame({"date": dates, "value": 60 * 0.5 ** (np.arange(ROWS) / 3) * (1 + 0.1 * np.cos(range(ROWS)))})
+
+
 # Of each kind of table a law, or options, and the table: what is printed after its fit is run.
 PRINTED = {
     "kaplan": ("kaplan", None),
@@ -275,7 +280,7 @@ PRINTED = {
     "seeds": (("score ~ mu[method]",), of_seeds),
     "curve": (("curve", "--where", "run == '100M cosine_24000'", "--data", "schedule_curves"), None),
     "horizons": ("horizons", horizons),
-    "trend": ("trend", None),
+    "trend": ("trend", prices),
     "progress": ("progress-7", None),
     "configurations": ("configurations", None),
     "data-constrained": (("data-constrained", "--data", "data_constrained_runs"), None),

@@ -140,7 +140,8 @@ def find_lacking_sizes(facts):
     chosen = [name for k, name in enumerate(ranked) if not taken[k] or taken[k] not in taken[:k]]
     chosen = chosen[: 1 if facts.size else 2 - len(present)]
     fix = sum((proposals[name][0] for name in chosen), NOTHING)
-    one = present and "loss" in facts.names and (facts.size is not None or not fix)
+    loss = facts.names.get("loss", next(iter(facts.candidates("loss")), None))
+    one = present and loss is not None and (facts.size is not None or not fix)
     if facts.size is not None:
         texts = [f"no column for {facts.size}"]
     else:
@@ -162,7 +163,7 @@ def find_lacking_sizes(facts):
         fix = replace(fix, columns={name: x for name, x in fix.columns.items() if name != "tokens"})
     otherwise = "; ".join(filter(None, (proposals[name][1] for name in chosen)))
     if one:  # a law of the size that is there
-        return Problem("; ".join(texts), facts.formula(spell(str(facts.names["loss"])), 1))
+        return Problem("; ".join(texts), facts.formula(spell(str(loss)), 1))
     return Problem("; ".join(texts), fix + (DROPPING if gaps else NOTHING) + Fix(unit=units), otherwise)
 
 
