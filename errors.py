@@ -4,8 +4,22 @@
 class InputError(ValueError):
     """Input that cannot be used: the message names the place, the value and the fix.
 
-    The command line prints the message on one line and exits with status 2.
+    The command line prints the message on one line and exits with status 2. Where there are ways out of it, it prints
+    the `sentence` without them, and below it the command of each way that was tried.
+
+    Parameters
+    ----------
+    message : str
+    sentence : str
+        The message without ways out of it, if there are any.
+    ways : dict of str to Fix
+        Fixes of the input by what each does, "" where there is one.
     """
+
+    def __init__(self, message: str = "", sentence: str = "", ways: dict | None = None) -> None:
+        super().__init__(message)
+        self.sentence, self.ways = sentence or message, ways or {}
+        self.commands: dict[str, str] = {}  # of the ways that were tried
 
 
 class DiagnosticWarning(UserWarning):

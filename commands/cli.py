@@ -90,7 +90,9 @@ def main():
         if status == exit_status.INTERRUPTED:  # the status that typer returns
             status = exit_status.interrupted()
     except InputError as error:
-        status = _refuse(str(error))
+        status = _refuse(error.sentence if error.commands else str(error))
+        for what, command in error.commands.items():
+            print(*([f"{what}:"] if what else []), f"    {command}", sep="\n", file=sys.stderr)
     except (typer.Abort, KeyboardInterrupt):
         status = exit_status.interrupted()
     except SystemExit as end:  # typer's, of status 0 after completion of a shell, else where a pipe is closed

@@ -1,5 +1,6 @@
 """The command ``curve``: the final loss of a run while it trains, from its log."""
 
+import contextlib
 import sys
 import time
 import warnings
@@ -16,7 +17,9 @@ WAIT = 20.0  # seconds between looks at a log
 
 @options.shares(options.Reading)
 def curve(
-    log: Annotated[str, Argument(metavar="LOG", help="A log, a tracker's export, or a folder or pattern of them.")],
+    log: Annotated[
+        str, Argument(metavar="LOG", help="A log, a tracker's export, a folder or pattern of them, or a fit of curve.")
+    ],
     until: Annotated[str, Option(help="Where the run ends: 24000 steps, or 3e9 tokens.", metavar="PLACE")],
     schedule: Annotated[
         str | None, Option(help="Its rate: cosine:peak=3e-4,warmup=2000,final=3e-5, or held.", metavar="SCHEDULE")
@@ -44,42 +47,52 @@ def curve(
         from ..plots.with_matplotlib import check_format, write
 
         check_format(out)
-    runs = _runs(log, run, asked, reading)
+    saved = _saved(log)
+    runs = _runs(log, run, asked, reading, saved)
     if out and len(runs) > 1:
         raise InputError(f"--out draws one run; name it with --run: {listed([name for name, _ in runs], 5)}")
-    forecasts = {str(name): _forecast(of, asked) for name, of in runs}
+    forecasts = {str(name): _forecast(of, asked, saved) for name, of in runs}
     fits = {name: fit for name, (fit, _) in forecasts.items()}
     if out:
         from ..plots import plot_curve
 
-        fit = next(iter(fits.values()))
-        write(plot_curve(fit, end, schedule=schedule, seed=seed).figure, out)
+        ((name, fit),) = fits.items()
+        write(plot_curve(fit, end, schedule=schedule, run=name, seed=seed).figure, out)
     tables.print_parts({name: {"loss": table} for name, (_, table) in forecasts.items()}, fits, reading.json)
     tables.print_written(out)
 
 
-def _runs(log, run, asked, reading):
+def _saved(log):
+    """Return the fit that a file holds, or None where it is a log."""
+    from ..inference import storage
+
+    with contextlib.suppress(InputError):
+        return storage.open(log) if log.endswith(".nc") else None
+
+
+def _runs(log, run, asked, reading, saved=None):
     """Return the name and the readings of each run of a log, or of one."""
     from ..datasets.kinds.curves import CURVES
     from ..datasets.schedules import HELD
     from ..datasets.wording import unknown
+    from ..inference.fitted import of_kind
 
     planned = None if asked["schedule"] == HELD else asked["schedule"]
     more = {"schedule": planned, "until": asked["until"] if planned else None}
-    table = parsing.read_table(CURVES, log, reading, **more)
+    table = of_kind(saved, CURVES).rows if saved else parsing.read_table(CURVES, log, reading, **more)
     names = table["run"].unique().tolist()
     if run is not None and run not in names:
         raise InputError(unknown(f"{log}: run", run, names))
     return [(name, table[table["run"] == name]) for name in names if run in (None, name)]
 
 
-def _forecast(readings, asked):
-    """Return the fit of the readings of a run, and the table of its forecast."""
+def _forecast(readings, asked, saved=None):
+    """Return the fit of the readings of a run, unless one is `saved`, and the table of its forecast."""
     from ..inference import fit
     from ..inference.curves import forecast
 
-    fitted = fit("curve", readings, seed=asked["seed"], check=False)
-    return fitted, forecast(fitted, **asked)
+    fitted = saved or fit("curve", readings, seed=asked["seed"], check=False)
+    return fitted, forecast(fitted, run=readings["run"].iloc[0], **asked)
 
 
 def _watch(log, run, asked, reading):
@@ -122,6 +135,10 @@ def _outlook(readings, asked):
 
     if _has_ended(readings, asked):
         return "the run has ended"
-    row = _forecast(readings, asked)[1].loc["at the end"]
-    chance = f", P(below {asked['below']:g}) {probability(row['p_below'])}" if asked["below"] else ""
-    return f"{plain(row, '{:.3f}')} at the end{chance}"
+    rows = _forecast(readings, asked)[1]
+    chances = {
+        name: f", P(below {asked['below']:g}) {probability(row['p_below'])}" if asked["below"] else ""
+        for name, row in rows.iterrows()
+    }
+    ends = rows[rows.index.str.startswith("at the end")].iterrows()
+    return "; ".join(f"{plain(row, '{:.3f}')} {name}{chances[name]}" for name, row in ends)

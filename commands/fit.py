@@ -25,6 +25,9 @@ def fit(
             autocompletion=options.complete_law,
         ),
     ] = None,
+    file: Annotated[
+        str | None, Argument(metavar="FILE", help="The table, as --data names it; it may stand without LAW.")
+    ] = None,
     data: options.AnyTable = None,
     out: Annotated[Path | None, Option(help="Write the fit to this netCDF file.", metavar="FILE.nc")] = None,
     log_likelihood: Annotated[
@@ -37,6 +40,12 @@ def fit(
     fitting,
 ):
     """Fit a law or a formula to a table. What was fitted before is in the cache."""
+    law, data = parsing.law_and_data(law, file, data)
+    with parsing.proposing(law, data, fitting, out):
+        _fit(law, data, out, log_likelihood, wider, fitting)
+
+
+def _fit(law, data, out, log_likelihood, wider, fitting):
     usual = None
     if law is None:
         chosen, table = parsing.table_of_no_law(data, fitting, out)
@@ -60,9 +69,11 @@ def fit(
             fitted = stage("fit", lambda: usual[0] if usual else _fitted(chosen, table, showing, settings))
         of = {law: fitted}
         answer = stage("answer", lambda: _answer(fitted, showing), of=of)
+        if out:  # before anything is printed or interrupted
+            fitted.save(out)
         if not fitting.json:
             print(answer, flush=True)
-        others = stage("rivals", lambda: _rivals(fitted, out, fitting.seed, showing), of=of) if wider else {}
+        others = stage("rivals", lambda: _rivals(fitted, fitting.seed, showing), of=of) if wider else {}
         if fitting.json:
             entry = stage("entry", lambda: results.fit_entry(fitted, seed=fitting.seed), of=of)
         else:
@@ -77,6 +88,8 @@ def fit(
         print(
             f"Also fitted, which {how}:\n    bayescaling fit {shlex.join([formula, *parsing.reading(data, fitting)])}"
         )
+    if repeats := parsing.law_of_repeats(chosen, table, data, fitting):
+        print(f"Tokens are repeated in this table; the law of such runs:\n    {repeats}")
     tables.print_written(out)
     print_next(fitted, out, rejected=fitted.check()["rejected_by"])
 
@@ -107,17 +120,12 @@ def _answer(fitted, showing):
     return fitted.text()
 
 
-def _rivals(fitted, out, seed, showing):
-    """Try what may fit better: other forms of a trend, or wider laws, of which it returns the entry.
-
-    The fit is saved before, so that an interrupt loses nothing but these.
-    """
+def _rivals(fitted, seed, showing):
+    """Try what may fit better: other forms of a trend, or wider laws, of which it returns the entry."""
     from ..datasets.progress_messages import say
     from ..inference.checks.wider_laws import worth_trying
     from ..inference.fitted import record_of
 
-    if out:
-        fitted.save(out)
     if forms := record_of(fitted).rival_forms:
         say("fitting other forms of the trend", showing)
         forms(fitted)

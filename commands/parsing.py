@@ -3,13 +3,16 @@
 import contextlib
 import functools
 import json
+import sys
 import warnings
+from dataclasses import replace
 from functools import partial
 from glob import glob
 from pathlib import Path
 
 from ..errors import InputError
 
+MOST_TRIES = 3  # of a way out of a refusal, to which those of further refusals are added
 # Parameters of a reader, and those that tell how to read columns of a file.
 _OF_COLUMNS = ("columns", "ignore", "perplexity", "unit", "bytes_per_token", "flop_per_parameter_token", "from_name",
                "from_file")  # fmt: skip
@@ -41,12 +44,14 @@ def pairs(items, option):
 def values(items, option="--option"):
     """Return texts NAME=VALUE of a repeatable option as a dictionary, read as JSON where they are, or as None.
 
+    The name of a group stays text.
+
     Examples
     --------
     >>> values(["trend=none", "value_unit=100", "groups=lab"])
     {'trend': None, 'value_unit': 100, 'groups': 'lab'}
     """
-    return {name: _value(text) for name, text in pairs(items, option).items()}
+    return {name: text if name == "group" else _value(text) for name, text in pairs(items, option).items()}
 
 
 def _value(text):
@@ -154,15 +159,135 @@ def _reader_options(reading):
     }
 
 
-def _read(kind, data, asked, needed=()):
-    """Read a table of a kind: a built-in one, or a file, with the options that its reader takes."""
+def _read(kind, data, asked, needed=(), law=None):
+    """Read a table of a kind: a built-in one, or a file, with the options that its reader takes.
+
+    Ways out of a refusal are those with which it can be read, and a law fitted.
+    """
     from ..datasets import catalogue
-    from ..datasets.reader import as_table
+    from ..datasets.fixes import NOTHING
 
     asked = _asked(kind, asked)
     if isinstance(data, str) and data in set(catalogue()["name"]) and not Path(data).exists():
         _refuse_columns(asked, data)
-    return as_table(data, kind.name, needed, **asked)
+
+    read = functools.partial(_read_with, kind, data, asked, needed)
+
+    def attempt(fix):
+        rows = read(fix)
+        return rows if law is None else law.suited(rows).rows(rows)
+
+    try:
+        return read(NOTHING)
+    except InputError as error:
+        ways = {what: fix for what, fix in error.ways.items() if not fix.formula}
+        raise tried(error, ways, attempt, lambda fix, _: _again(fix)) from None
+
+
+def _read_with(kind, data, asked, needed, fix):
+    """Read a table with a fix added to what is asked."""
+    from ..datasets.reader import as_table
+
+    chosen = {"columns": fix.columns, "unit": fix.unit}
+    more = {name: asked.get(name, {}) | x for name, x in chosen.items() if x} | fix.others
+    more |= {"ignore": [*asked.get("ignore", ()), *fix.ignore]} if fix.ignore else {}
+    return as_table(data, kind.name, (*needed, *(["run"] if fix.law else [])), **asked | more)
+
+
+def law_of_repeats(law, table, data, fitting):
+    """Return the command that fits the law of repeated data to a table that has them, "" where there is none."""
+    from .. import models
+    from ..datasets import KINDS
+    from ..datasets.columns import recognise
+    from ..datasets.fixes import NOTHING
+
+    made = models.law("data-constrained")
+    if data is None or law.name == made.name or not any(recognise(name) == "unique_tokens" for name in table):
+        return ""
+
+    def attempt(fix):
+        rows = made.rows(_read_with(KINDS["runs"], data, asked, made.needed, fix))
+        if not (rows["tokens"] > rows["unique_tokens"]).any():
+            raise InputError("no tokens are repeated")
+
+    def words(fix, _):
+        return ["fit", made.name, *reading(data, fitting), *(word for pair in fix.pairs() for word in pair)]
+
+    asked = {name: x for name, x in _reader_options(fitting).items() if x}
+    return tried(InputError(), {"": NOTHING}, attempt, words).commands.get("", "")
+
+
+def tried(error, ways, attempt, words):
+    """Return an error with the commands of its ways out that work, or with what stands in the way of the first.
+
+    `attempt` takes a fix, to which those of further problems are added; `words` are those of its command, of the fix
+    and what `attempt` returned.
+    """
+    from ..datasets.wording import command
+
+    commands, refused = {}, []
+    for what, fix in ways.items():
+        for _ in range(MOST_TRIES):
+            try:
+                with warnings.catch_warnings(action="ignore"):
+                    commands[what] = command(*words(fix, attempt(fix)))
+                break
+            except InputError as again:
+                refused.append(f"{error.sentence}; with {fix.on_the_command_line()}: {again.sentence}")
+                if not (more := next(iter(again.ways.values()), None)) or more.formula:
+                    break
+                fix += more
+    if refused and not commands and len(ways) == len(error.ways):
+        return InputError(refused[0])
+    error.commands |= commands
+    return error
+
+
+def _again(fix):
+    """Return the words of this command with the options of a fix, in the place of those that they replace."""
+    words = sys.argv[1:]
+    for option, *value in fix.pairs():
+        name = value[0].partition("=")[0] + "=" if option in ("--column", "--unit") else ""
+        for k in [k for k, word in enumerate(words[:-1]) if word == option not in ("--ignore", "--option")]:
+            if value and words[k + 1].startswith(name):
+                del words[k : k + 2]
+                break
+        words += [option, *value]
+    return words
+
+
+@contextlib.contextmanager
+def proposing(law, data, fitting, out):
+    """Give a refusal of a law the command that fits what the rows carry in its place, where that works."""
+    try:
+        yield
+    except InputError as error:
+        ways = {what: fix for what, fix in error.ways.items() if fix.formula}
+        if not ways or data is None:
+            raise
+        from ..datasets import KINDS
+        from ..datasets.fixes import ANY
+        from ..inference.formulas.choose import propose
+
+        def attempt(fix):
+            if "~" in fix.formula:
+                of_runs = {name: None for name in OF_RUNS if name not in KINDS["columns"].options}
+                plain = replace(fitting, **of_runs | {"perplexity": False, "measurement_error": False})
+                table = _read(KINDS["columns"], data, _reader_options(plain))
+                name = propose(table)[0].formula if fix.formula == ANY else fix.formula
+            else:
+                plain, name = fitting, fix.formula
+            made = law_named(name, plain)
+            rows = table_for(made, data, plain)
+            made.suited(rows).rows(rows)
+            return name
+
+        def words(fix, name):
+            if "~" not in name:
+                return ["fit", name, *(word for word in sys.argv[2:] if word != law)]
+            return ["fit", name, *reading(data, fitting), *(["--out", out] if out else [])]
+
+        raise tried(error, ways, attempt, words) from None
 
 
 def _asked(kind, options):
@@ -192,10 +317,28 @@ def all_of(*checks):
         try:
             results.append(check())
         except InputError as error:
-            faults.append(str(error))
+            faults.append(error)
     if faults:
-        raise InputError("; ".join(faults))
+        raise faults[0] if len(faults) == 1 else InputError("; ".join(map(str, faults)))
     return results
+
+
+def law_and_data(law, file, data):
+    """Return the law and the table that words of a command name, in any order, or that `data` names."""
+    from .. import models
+    from ..datasets import catalogue
+
+    def is_table(word):
+        return bool(Path(word).suffix) or Path(word).exists() or word in set(catalogue()["name"])
+
+    words = [word for word in (law, file) if word is not None]
+    laws = [word for word in words if "~" in word or word in models.laws.names()]
+    of_data = [word for word in words if word not in laws]
+    if len(of_data) == 1 and not laws and not is_table(of_data[0]):
+        laws, of_data = of_data, []  # a law that is misspelt, which is refused with the names of laws
+    if len(of_data) + (data is not None) > 1 or len(laws) > 1:
+        raise InputError(f"{' '.join(words)}: give one law and one table, as FILE or with --data")
+    return next(iter(laws), None), next(iter(of_data), data)
 
 
 def law_and_table(name, data, fitting, out=None):
@@ -233,7 +376,7 @@ def table_for(law, data, fitting, needed=()):
     if data is None:
         _refuse_columns(asked, kind.built_in, "; name a file with --data")
     columns = tuple(dict.fromkeys((*law.needed, *needed)))
-    return _read(kind, law.usual_table() if data is None else data, asked, columns)
+    return _read(kind, law.usual_table() if data is None else data, asked, columns, law)
 
 
 def table_of_no_law(data, fitting, out=None):

@@ -19,7 +19,10 @@ def predict(
     ] = None,
     column: Annotated[
         list[str] | None,
-        Option(help="Another column of the law: unique_tokens=100B. Repeatable.", metavar="NAME=VALUE"),
+        Option(
+            help="Another column of the law: unique_tokens=100B, or the group: corpus=c4. Repeatable.",
+            metavar="NAME=VALUE",
+        ),
     ] = None,
     noise: Annotated[bool, Option(help="The loss of a single run, with the scatter of runs.")] = True,
     beyond: options.Beyond = "drift",
@@ -41,9 +44,14 @@ def predict(
     fit = of_kind(storage.open(file), RUNS)
     texts_of = {"parameters": parameters or [], "tokens": tokens or []}
     texts_of |= {name: [text] for name, text in parsing.pairs(column, "--column").items()}
-    columns = {name: [parsing.count(x, f"--{name}") for x in texts] for name, texts in texts_of.items() if texts}
+    by = [fit.law.grouped_by] if fit.law.grouped_by else []
+    columns = {
+        name: texts if name in by else [parsing.count(x, f"--{name}") for x in texts]
+        for name, texts in texts_of.items()
+        if texts
+    }
     runs = max(map(len, columns.values()), default=0)
-    if missing := [name for name in fit.law.columns if name not in columns]:
+    if missing := [name for name in (*fit.law.columns, *by) if name not in columns]:
         listed = ", ".join(f"--{name}" if name in texts_of else f"--column {name}=..." for name in missing)
         raise InputError(f"{file} is a fit of {fit.law.name}, which needs {listed} of each run")
     for name, values in columns.items():

@@ -94,6 +94,8 @@ def _proposed():
     try:
         yield
     except InputError as error:
+        if error.commands:
+            raise
         raise InputError(FIT.sub(r"bayescaling report --law \1", str(error))) from None
 
 

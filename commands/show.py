@@ -9,7 +9,7 @@ from typer import Argument, Option
 from ..errors import InputError
 from . import options, parsing, tables
 
-OFF, CONSTANTS, ALL = "check {file}", "show {file} --constants", "all"
+ALL = "all"
 PARAMETERS = {"share": ("shares",), "reach": ("levels",), "year": ("years", "year")}  # of tables, by option
 Files = Annotated[list[Path], Argument(metavar="FILE.nc...", help="Fits that 'bayescaling fit' wrote.")]
 
@@ -122,12 +122,11 @@ def print_next(fit, path, *, rejected):
     """Print commands that may follow where a fit is in a file."""
     if path is None:
         return
-    from ..datasets.wording import printable
     from ..inference.fitted import record_of
 
     print("Next:")
-    for command in (*[OFF] * bool(rejected), *record_of(fit).next_commands(fit), CONSTANTS):
-        print(f"    bayescaling {command.format(file=printable(path))}")
+    for command in record_of(fit).next_commands(fit, path, rejected=rejected):
+        print(f"    {command}")
 
 
 def check(

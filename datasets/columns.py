@@ -5,7 +5,7 @@ import re
 import pandas as pd
 
 from ..errors import InputError
-from .fixes import Fix, choice
+from .fixes import Fix
 from .units import SCALED, split_header
 from .wording import listed, quoted, suggestion
 
@@ -175,13 +175,13 @@ def find_roles(table, chosen, label, needed=()):
     return names, several
 
 
-def rename_columns(table, chosen, *, needed, optional, label, aliases, words=(), hint=""):
+def rename_columns(table, chosen, *, needed, optional, label, aliases, hint="", texts=(), days=()):
     """Return a table in which columns, chosen ones and those of common names, have their canonical names.
 
     `chosen` has canonical names and their columns, which go first, then a column that bears a canonical name, then
     those of `aliases`. Returned are the table without columns whose names others take, and the names of the file by
-    canonical name. A table that lacks a `needed` column is refused with `hint`, another fix. Of `words` alone columns
-    without numbers are proposed.
+    canonical name. A table that lacks a `needed` column is refused with `hint`, another fix. Columns of `texts` hold
+    words, those of `days` dates or marks, and the others numbers.
     """
     canonicals, names = (*needed, *optional), dict(chosen)
     _check_chosen(list(table.columns), chosen, canonicals, label)
@@ -201,16 +201,23 @@ def rename_columns(table, chosen, *, needed, optional, label, aliases, words=(),
         near = {}
         for name in missing:
             free = [x for x in table if x not in (*names, *near.values()) and _resembles(name, x, aliases)]
-            free = [x for x in free if name in words or has_numbers(table[x])]
+            free = [x for x in free if name in days or _may_hold(table[x], words=name in texts)]
             near |= dict.fromkeys([name], free[0]) if free else {}
         others = [name for name in missing if name not in near]
-        fix = Fix(columns=near or {missing[0]: "NAME"})
-        raise InputError(
+        text = (
             f"{label}: {listed(missing)} {'is' if len(missing) == 1 else 'are'} needed and not there; the columns are "
-            f"{listed(headings, SHOWN)}; name {'them' if len(near) > 1 else 'one'} with {fix}"
-            f"{f', and add a column of each of {listed(others)}' if near and others else ''}{hint}"
+            f"{listed(headings, SHOWN)}"
         )
+        fix, them = Fix(columns=near or {missing[0]: "NAME"}), "them" if len(near) > 1 else "one"
+        more = f", and add a column of each of {listed(others)}" if near and others else ""
+        whole = {"": fix} if near and not others else {}
+        raise InputError(f"{text}; name {them} with {fix}{more}{hint}", f"{text}{hint}", whole)
     return table, names
+
+
+def _may_hold(cells, *, words):
+    """Return whether cells may be `words`, or else numbers of which there are several."""
+    return not has_numbers(cells) if words else has_numbers(cells) and (cells.nunique() > 1 or len(cells) == 1)
 
 
 def _resembles(canonical, header, aliases):
@@ -242,8 +249,7 @@ def choose_one(candidates, canonical, label, *, exact=True):
     if exact and canonical in candidates:
         candidates = [name for name in candidates if str(name).lower() == canonical]
     if len(candidates) > 1:
-        raise InputError(
-            f"{label}: columns {listed(candidates)} could each be {canonical}; choose one with "
-            f"{choice(canonical, candidates[0])}"
-        )
+        text = f"{label}: columns {listed(candidates)} could each be {canonical}"
+        fix = Fix(columns={canonical: candidates[0]})
+        raise InputError(f"{text}; choose one with {fix}", text, {"": fix})
     return {canonical: candidates[0]} if candidates else {}

@@ -22,7 +22,7 @@ class Fix:
     ignore: tuple = ()
     others: dict = field(default_factory=dict)
     law: dict = field(default_factory=dict)
-    formula: str = ""  # of a table that is none of runs, in place of all else
+    formula: str = ""  # or a law that is fitted in place of another, or `ANY`
 
     def __add__(self, other):
         ignore = tuple(dict.fromkeys((*self.ignore, *other.ignore)))
@@ -33,6 +33,8 @@ class Fix:
         return bool(self.columns or self.unit or self.ignore or self.others or self.law or self.formula)
 
     def __str__(self):
+        if self.formula == ANY:
+            return "fit the formula that these rows carry"
         if self.formula:
             return f"fit '{self.formula}'"
         return f"{', '.join(self.in_a_script())} ({self.on_the_command_line()})"
@@ -51,14 +53,17 @@ class Fix:
 
     def on_the_command_line(self):
         """Return the options as words of a shell."""
+        return shlex.join(word for pair in self.pairs() for word in pair)
+
+    def pairs(self):
+        """Return the options of the command line, each a tuple of its name and its value, if it takes one."""
         pairs = [("column", f"{name}={column}") for name, column in self.columns.items()]
         pairs += [("unit", f"{name}={_write(unit, '')}") for name, unit in self.unit.items()]
         pairs += [("ignore", name) for name in self.ignore]
         pairs += [(name, _write(x, "")) for name, x in self.others.items() if x is not True]
         pairs += [("option", f"{name}={json.dumps(value)}") for name, value in self.law.items()]
         pairs += [(name, None) for name, x in self.others.items() if x is True]
-        options = ((f"--{name.replace('_', '-')}", value) for name, value in pairs)
-        return " ".join(name if x is None else f"{name} {shlex.quote(printable(x))}" for name, x in options)
+        return [(f"--{name.replace('_', '-')}", *([] if x is None else [printable(x)])) for name, x in pairs]
 
 
 def _write(value, quote='"'):
@@ -67,6 +72,7 @@ def _write(value, quote='"'):
     return f"{quote}{printable(value)}{quote}" if isinstance(value, str) else str(value)
 
 
+ANY = "~"  # a formula that is found for the table
 NOTHING, DROPPING, EFFECTS = Fix(), Fix(others={"drop_missing": True}), Fix(law={"run_effects": True})
 
 

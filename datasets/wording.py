@@ -2,10 +2,22 @@
 
 import difflib
 import numbers
+import shlex
 
 from ..errors import InputError
 
 LONGEST = 60
+
+
+def command(*words):
+    """Return words of the command line as a shell reads them.
+
+    Examples
+    --------
+    >>> command("show", "my fit.nc")
+    "bayescaling show 'my fit.nc'"
+    """
+    return shlex.join(["bayescaling", *map(str, words)])
 
 
 def printable(text):

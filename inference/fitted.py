@@ -267,8 +267,7 @@ def of_kind(fit, kind=None):
 def command_of(fit):
     """Return the first command that may follow a fit, for a message that refuses another."""
     place = fit._tree.encoding.get("source", "FILE.nc")
-    command = next(iter(find_record(fit.law.kind).next_commands(fit)), "").format(file=place)
-    return f"; of this fit: bayescaling {command}" if command else ""
+    return f"; of this fit: {find_record(fit.law.kind).next_commands(fit, place)[0]}"
 
 
 def record_of(fit):

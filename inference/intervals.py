@@ -258,12 +258,13 @@ def tabulate_by_share(draws, labels, **besides):
     return pd.DataFrame.from_dict(records, orient="index").rename_axis([dimension, "share"])
 
 
-def printed(table, heading, title, note, fit, *, quoted=None, robust=True):
+def printed(table, heading, title, note, fit, *, quoted=None, robust=True, guessed=None):
     """Return a DataFrame of quantiles as one that prints itself, with a title above and a note below.
 
-    The heading is a key of `FORMS`. The row whose label is `quoted` is that whose width is graded; fit and `robust` are
-    those of `standing`.
+    The heading is a key of `FORMS`. The row whose label is `quoted` is that whose width is graded; fit, `robust` and
+    `guessed` are those of `standing`.
     """
     interval = None if quoted is None else ends(table.loc[quoted])
-    table.attrs = {"heading": heading, "title": title, "note": note, "standing": standing(fit, interval, robust=robust)}
+    held = standing(fit, interval, robust=robust, guessed=guessed)
+    table.attrs = {"heading": heading, "title": title, "note": note, "standing": held}
     return IntervalTable.of(table)

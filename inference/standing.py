@@ -16,12 +16,12 @@ def known_check(fit):
     return verdict_of(fit) if VERDICT in results_of(fit) or len(fit.rows) <= QUICK_ROWS else None
 
 
-def standing(fit, interval=None, *, decades=None, robust=True):
+def standing(fit, interval=None, *, decades=None, robust=True, guessed=None):
     """Return what holds of a number of a fit, in plain values.
 
     The interval, quantiles of the number, has a width, one of the facts that `strength` grades; `decades` of compute
     are those by which the number lies outside the runs. `robust` is whether the interval is the robust one where the
-    rows reject the law, of a kind of law that has it.
+    rows reject the law, of a kind of law that has it; `guessed` says what the number takes for granted.
 
     In the dict are ``law`` and ``data`` in words; ``converged`` and ``chains``, its sentence; ``verdict``, ``p``,
     ``misfit`` and ``check``, its sentence, None where the law was not checked. ``robust`` is whether the interval was
@@ -42,10 +42,10 @@ def standing(fit, interval=None, *, decades=None, robust=True):
         "robust": rejected and robust and find_record(fit.law.kind).widens,
         "rivals": rivals_of(fit),
     }
-    return held | graded(held, interval, decades)
+    return held | graded(held, interval, decades, guessed=guessed)
 
 
-def graded(held, interval=None, decades=None, *, direction=None, row="run"):
+def graded(held, interval=None, decades=None, *, direction=None, row="run", guessed=None):
     """Grade a number by what holds of its fit, by its interval and by how far it lies outside the runs.
 
     `held` is as from `standing`, whose values that are None may be missing. ``strength`` and ``because``, a list of
@@ -61,6 +61,7 @@ def graded(held, interval=None, decades=None, *, direction=None, row="run"):
         decades=decades,
         direction=direction,
         row=row,
+        guessed=guessed,
     )
     finite = None if facts.width is None or math.isinf(facts.width) else facts.width
     return {"strength": strength(facts), "because": reasons(facts), "width": finite}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from importlib.metadata import version
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from ..datasets import netcdf, sha256
-from ..datasets.wording import printable, quoted, reason, shortened
+from ..datasets.wording import command, printable, quoted, reason, shortened
 from ..errors import InputError
 from ..models.backend import pymc
 from .fitted import KEY, Fit, recomputed
@@ -43,7 +44,11 @@ def open(path: str | PathLike[str]) -> Fit:
         ...
     bayescaling.errors.InputError: missing.nc: there is no such file
     """
-    tree, place = netcdf.read(path, xr.open_datatree), printable(path)
+    place = printable(path)
+    try:
+        tree = netcdf.read(path, xr.open_datatree)
+    except InputError as error:
+        raise _of_table(path, error) from None
     if KEY not in tree.attrs or "posterior" not in tree.children:
         raise InputError(f"{place}: a netCDF file, but no fit of bayescaling; make one with 'bayescaling fit'")
     try:
@@ -67,6 +72,21 @@ def open(path: str | PathLike[str]) -> Fit:
         tree["posterior"] = xr.DataTree(posterior.assign({name: quantities[name] for name in single}))
         return Fit(tree)
     return fit
+
+
+def _of_table(path, error):
+    """Return the error of a file that is no fit, with the command that makes one where it is a table."""
+    from ..datasets.formats import open_table
+
+    try:
+        open_table(path)
+    except InputError:
+        return error
+    way = command("fit", "--data", path, "--out", Path(path).with_suffix(".nc"))
+    sentence = f"{printable(path)}: this is a table, and a fit of it is needed"
+    error = InputError(f"{sentence}: {way}", sentence)
+    error.commands[""] = way
+    return error
 
 
 def to_inferencedata(fit: Fit) -> Any:

@@ -2,6 +2,7 @@ import contextlib
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -29,9 +30,9 @@ pytestmark = pytest.mark.filterwarnings(
 COMMAND = Path(sys.executable).with_name("bayescaling")
 TABLES = list(bs.catalogue()["name"])
 SHORT = ("--draws", "200", "--tune", "300", "--chains", "2")
-SIMPLE = ("loss ~ E + A * tokens**-alpha", "configurations")  # what is proposed for these is run in the thorough tests
 ROWS = 12
 SIZES = np.geomspace(1e7, 1e10, ROWS)
+OF_GROUPS = ("--noise", "normal", "--option", "scatter=one")
 RUNS = pd.DataFrame({"N": SIZES, "D": 20 * SIZES[::-1], "loss": np.linspace(4, 2, ROWS)})
 
 Said = namedtuple("Said", "status out err")
@@ -62,7 +63,7 @@ def contents(folder):
 
 
 def refused(*arguments, folder, run=call):
-    """Return the one line with which the command line refuses `arguments`; nothing else is printed or written."""
+    """Return the line with which the command line refuses `arguments`; nothing is written, ways out may be printed."""
     before = contents(folder)
     result = run(*arguments, folder=folder)
     assert result.status == 2
@@ -70,8 +71,25 @@ def refused(*arguments, folder, run=call):
     assert contents(folder) == before
     assert result.err.startswith("error: ")
     assert result.err.endswith("\n")
-    assert len(result.err.splitlines()) == 1
-    return result.err
+    first, *ways = result.err.splitlines(keepends=True)
+    assert not ways or ways[-1].startswith("    bayescaling ")
+    return first
+
+
+def printed(text):
+    """Return the commands on lines of their own in a text, each as its words."""
+    return [shlex.split(line)[1:] for line in text.splitlines() if line.startswith("    bayescaling ")]
+
+
+def ways_out(*arguments, folder):
+    """Return the commands below the line with which the command line refuses arguments, one for each way out."""
+    result = call(*arguments, folder=folder)
+    first, *others = result.err.splitlines()
+    assert (result.status, result.out) == (2, "") and first.startswith("error: ")
+    commands = printed(result.err)
+    assert commands and all(line.endswith(":") for line in others if not line.startswith("    bayescaling "))
+    assert "bayescaling" not in first
+    return commands
 
 
 def succeeded(*arguments, folder, run=call):
@@ -219,20 +237,160 @@ def test_fit_in_words(fits):
     assert "exponent_parameters" in constants and "sigma_tokens" in constants
 
 
-@pytest.mark.parametrize(
-    "law", ["kaplan", "trend", "curve", *(pytest.param(x, marks=pytest.mark.thorough) for x in SIMPLE)]
-)
-def test_commands_that_are_proposed_after_a_fit_work(law, tmp_path):
-    table = ["--data", "chinchilla_runs"] if "~" in law else []
-    where = ["--where", "run == '100M cosine_24000'"] if law == "curve" else []
-    text = succeeded("fit", law, *SHORT, *table, *where, "--no-wider", "--out", "a.nc", folder=tmp_path)
-    proposed = [line.split()[1:] for line in text.partition("Next:\n")[2].splitlines() if "bayescaling" in line]
-    assert len(proposed) > 1
-    for words in proposed:
-        if "LOG" in words:
-            words = ["schedule_curves" if x == "LOG" else "30000" if x == "24000" else x for x in words]
-            words += ["--run", "100M cosine_24000"]
-        succeeded(*words, folder=tmp_path)
+def in_halves(table, names=("web text", "it's {code}")):
+    """Return a table with a column of two groups, whose names a shell and a template must not take apart."""
+    return table.assign(corpus=np.where(np.arange(len(table)) % 2, *names))
+
+
+def of_one_size():
+    return pd.DataFrame({"val loss": 2 + 30 * SIZES**-0.3 * (1 + 0.002 * np.cos(range(ROWS))), "n images": SIZES})
+
+
+def of_seeds():
+    return pd.DataFrame({"score": np.linspace(0.4, 0.7, 12), "method": np.repeat(["ours", "it's theirs"], 6)})
+
+
+def of_tasks():
+    return bs.load("overtraining_runs").table()[::4][["loss", "error_46_tasks"]].set_axis(["loss", "error"], axis=1)
+
+
+def horizons():
+    successes = bs.load("weirdml").query("threshold == 50")
+    return successes[successes["model"].isin(successes["model"].unique()[::14])]
+
+
+def prices():
+    dates = pd.date_range("2022-01-01", periods=ROWS, freq="100D")
+    return pd.DataFrame({"date": dates, "value": 60 * 0.5 ** (np.arange(ROWS) / 3) * (1 + 0.1 * np.cos(range(ROWS)))})
+
+
+# Of each kind of table a law, or options, and the table: what is printed after its fit is run.
+PRINTED = {
+    "kaplan": ("kaplan", None),
+    "groups": (
+        ("chinchilla", "--group", "corpus", *OF_GROUPS),
+        lambda: in_halves(bs.load("chinchilla_runs").table()[::6]),
+    ),
+    "tasks by group": (("task-error", "--group", "corpus"), lambda: in_halves(of_tasks())),
+    "formula": ((), of_one_size),
+    "formula by group": (
+        ("`val loss` ~ E + A[corpus] * `n images`**-alpha",),
+        lambda: in_halves(pd.concat([of_one_size()] * 2).sort_values("n images")),
+    ),
+    "seeds": (("score ~ mu[method]",), of_seeds),
+    "curve": (("curve", "--where", "run == '100M cosine_24000'", "--data", "schedule_curves"), None),
+    "horizons": ("horizons", horizons),
+    "trend": ("trend", prices),
+    "progress": ("progress-7", None),
+    "configurations": ("configurations", None),
+    "data-constrained": (("data-constrained", "--data", "data_constrained_runs"), None),
+}
+LONGER = ("progress", "configurations", "data-constrained")  # in the thorough tests
+
+
+def marked(name):
+    return pytest.param(name, marks=[pytest.mark.thorough] if name in LONGER else [])
+
+
+def run_all(commands, folder):
+    for name, *words in commands:
+        assert call(name, *words, *(["--no-wider"] if name == "check" else []), folder=folder).status == 0, (
+            name,
+            words,
+        )
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning", "ignore::bayescaling.errors.TableWarning")
+@pytest.mark.parametrize("kind", [marked(name) for name in PRINTED])
+def test_every_command_that_is_printed_after_a_fit_runs(kind, tmp_path):
+    words, table = PRINTED[kind]
+    words = [words] if isinstance(words, str) else [*words]
+    if table is not None:
+        table().to_csv(tmp_path / "my table.csv", index=False)
+        words += ["--data", "my table.csv"]
+    result = call("fit", *words, *SHORT, "--no-wider", "--out", "my fit.nc", folder=tmp_path)
+    assert result.status == 0, result.err
+    commands = printed(result.out.partition("Next:\n")[2])
+    assert len(commands) > 1 and all("my fit.nc" in words for words in commands)
+    run_all(commands, tmp_path)
+
+
+def test_commands_that_are_printed_for_scores_and_counts_run(scores_design, lengths_counts, tmp_path):
+    scores_design.table.to_csv(tmp_path / "scores.csv", index=False)
+    lengths_counts.to_csv(tmp_path / "counts.csv", index=False)
+    for law, table in (("scores", "scores.csv"), ("lengths", "counts.csv")):
+        out = call("fit", law, table, *SHORT, "--no-wider", "--out", f"my {law}.nc", folder=tmp_path).out
+        run_all(printed(out.partition("Next:\n")[2]), tmp_path)
+
+
+def readings():
+    n, d = (x.ravel() for x in np.meshgrid(np.geomspace(1e7, 1e9, 8), np.arange(1, 9) * 1e9, indexing="ij"))
+    loss = bs.laws.Chinchilla.loss(n, d, E=1.7, A=406.0, B=411.0, alpha=0.34, beta=0.28)
+    return pd.DataFrame({"run_name": [f"run {x:.0f}" for x in n], "params": n, "tokens": d, "loss": loss})
+
+
+def repeated():
+    n, u, epochs = (x.ravel() for x in np.meshgrid([1e8, 4e8, 1e9], [1e9, 4e9, 1e10], [1, 4, 16], indexing="ij"))
+    loss = bs.laws.Chinchilla.loss(n, u * epochs**0.8, E=1.7, A=406.0, B=411.0, alpha=0.34, beta=0.28)
+    return pd.DataFrame({"params": n, "unique_tokens": u, "epochs": epochs, "val_loss": loss})
+
+
+def dated_evals():
+    model, task = (x.ravel() for x in np.meshgrid(np.arange(8), np.arange(4), indexing="ij"))
+    score = 1 / (1 + np.exp(task - model / 2))
+    return pd.DataFrame({
+        "model": [f"m{x}" for x in model], "task_name": [f"t{x}" for x in task], "score_name": "match",
+        "score_count": 100, "score_value": np.round(score, 3),
+    })  # fmt: skip
+
+
+REFUSED = {
+    "one size": (("coupled",), lambda: of_one_size().rename(columns={"n images": "params"})),
+    "same size": (("chinchilla",), lambda: RUNS.assign(N=1e9, D=SIZES, loss=1.9 + 400 / SIZES**0.28)),
+    "readings": (("chinchilla",), readings),
+    "repeated": (("chinchilla",), repeated),
+    "words": (("scores",), dated_evals),
+}
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning", "ignore::bayescaling.errors.TableWarning")
+@pytest.mark.parametrize("kind", [*REFUSED])
+def test_every_command_that_a_refusal_prints_runs(kind, tmp_path):
+    words, table = REFUSED[kind]
+    table().to_csv(tmp_path / "my table.csv", index=False)
+    commands = ways_out("fit", *words, "my table.csv", "--out", "my fit.nc", folder=tmp_path)
+    for words in commands:
+        assert call(*words, *SHORT, "--no-wider", folder=tmp_path).status == 0, words
+        assert (tmp_path / "my fit.nc").exists()
+    if kind == "words":
+        assert [word for words in commands for word in words if "score=" in word] == ["score=score_value"]
+    if kind == "repeated":
+        out = call(*commands[0], *SHORT, "--no-wider", folder=tmp_path).out
+        (law,) = (words for words in printed(out) if "data-constrained" in words)
+        assert call(*law, *SHORT, "--no-wider", folder=tmp_path).status == 0
+
+
+def test_a_table_in_the_place_of_a_fit_names_the_command_that_fits_it(fits, tmp_path):
+    (tmp_path / "my runs.csv").write_bytes((fits / "mine.csv").read_bytes())
+    ((*words, out),) = ways_out("allocate", "my runs.csv", "--compute", "1e21", folder=tmp_path)
+    succeeded(*words, out, *SHORT, "--no-wider", folder=tmp_path)
+    succeeded("allocate", out, "--compute", "1e21", folder=tmp_path)
+
+
+def test_a_table_may_stand_without_its_option(fits):
+    named = succeeded("fit", "chinchilla", "--data", "mine.csv", *SHORT, folder=fits)
+    for words in (("chinchilla", "mine.csv"), ("mine.csv", "chinchilla")):
+        assert succeeded("fit", *words, *SHORT, folder=fits) == named
+    assert succeeded("fit", "mine.csv", *SHORT, "--no-wider", folder=fits).startswith("coupled on 80 rows of mine.csv")
+    assert "one law and one table" in refused("fit", "mine.csv", "--data", "mine.csv", folder=fits)
+
+
+def test_a_fit_is_in_its_file_before_anything_is_printed(fits, tmp_path):
+    arguments = [COMMAND, "fit", "chinchilla", fits / "mine.csv", *SHORT, "--out", tmp_path / "f.nc"]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        process.wait(300)
+    assert len(bs.open(tmp_path / "f.nc").rows) == 80
 
 
 def test_an_interrupt_while_rivals_are_tried_loses_no_fit(tmp_path, monkeypatch):

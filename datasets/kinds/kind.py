@@ -127,8 +127,9 @@ class Kind:
             optional=self.optional,
             label=changes.label,
             aliases=self.aliases,
-            words=(*self.text, *self.days, *self.flags),
             hint=hint,
+            texts=self.text,
+            days=(*self.days, *self.flags),
         )
         scaled = {name: header for name, header in headers.items() if recognised_base(header, name)}
         cells = table[[*scaled]].apply(pd.to_numeric, errors="coerce").astype("float64")

@@ -78,8 +78,9 @@ class TableFacts:
     def formula(self, response, most=2):
         """Return the fix that fits a formula of a response: a floor and a power of each size, at most so many."""
         others = {"tokens": [x for x in self.free() if tokens_of_one(x)]}
-        near = [[self.names[x]] if x in self.names else self.candidates(x) or others.get(x) for x in SIZES]
-        found = [headers[0] for headers in near if headers][:most]
+        near = [[self.names[x]] if x in self.names else self.candidates(x) or others.get(x) or [] for x in SIZES]
+        found = list(dict.fromkeys(next(filter(self._varies, headers), None) for headers in near))
+        found = [header for header in found if header is not None][:most]
         sizes = [f"({x})" if x in self.derived else spell(str(x)) for x in found]
         return Fix(formula=f"{response} ~ E{write_powers(sizes or ['size'])}")
 
@@ -93,11 +94,16 @@ class TableFacts:
         near = {header: sounds_like(canonical, header) for header in self.free()}
         if canonical in SIZES:
             near |= {header: 1 for header in near if self.logarithm(canonical, header)}
-        near = {header: score for header, score in near.items() if score and self.values(header) is not None}
+        near = {header: score for header, score in near.items() if score and self._varies(header)}
         if canonical == "loss":
             near = {header: score for header, score in near.items() if self.values(header).median() < LARGEST_LOSS}
             near = near or self.falling()
         return sorted(near, key=lambda header: -near[header])
+
+    def _varies(self, header):
+        """Return whether a column has several positive numbers, or the only one of a table of one row."""
+        values = self.values(header)
+        return values is not None and values.nunique() > min(1, len(values) - 1)
 
     def logarithm(self, canonical, header):
         """Return the expression of a size from a column that is its logarithm by name, or None."""

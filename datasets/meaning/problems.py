@@ -34,9 +34,12 @@ def check_meaning(facts, label):
     for shown in SHOWN:
         problems = _find_problems(facts, (*RULES, *WITH_OTHERS), shown)
         if len(message := _write(problems, label)) <= LONGEST:
-            raise InputError(message)
-    message = _write(problems, label, whole=False)
-    raise InputError(message if len(message) <= LONGEST else _write(problems, label, whole=False, script=False))
+            break
+    else:
+        message = _write(problems, label, whole=False)
+        message = message if len(message) <= LONGEST else _write(problems, label, whole=False, script=False)
+    fix, texts = _fix_of(problems), [x for problem in problems for x in (problem.text, problem.otherwise) if x]
+    raise InputError(message, f"{label}: {'; '.join(texts)}", {"": fix} if fix else {})
 
 
 def _find_problems(facts, rules, shown):
@@ -44,10 +47,15 @@ def _find_problems(facts, rules, shown):
     return [problem for rule in rules if (problem := rule(facts))]
 
 
+def _fix_of(problems):
+    """Return the fix of all problems: the formula that is fitted in place of all else, or what answers each."""
+    return sum((x.fix for x in [x for x in problems if x.fix.formula] or problems), NOTHING)
+
+
 def _write(problems, label, *, whole=True, script=True):
     """Return one line on all problems, without what else may be right, or without the fix in a script."""
     problems = [problem for problem in problems if problem.fix.formula] or problems
-    fix = sum((problem.fix for problem in problems), NOTHING)
+    fix = _fix_of(problems)
     texts = [problem.text for problem in problems]
     texts += [str(fix) if fix.formula else f"give {fix if script else fix.on_the_command_line()}"] if fix else []
     texts += [problem.otherwise for problem in problems if problem.otherwise and whole]
@@ -127,14 +135,17 @@ def find_lacking_sizes(facts):
     wanted = SIZES if facts.size is None else (facts.size,)
     proposals = {name: x for name in wanted if name not in present if (x := propose_size(facts, name))}
     # What depends on a number that the table lacks comes last.
-    chosen = sorted(proposals, key=lambda name: bool(proposals[name][1]))[: 1 if facts.size else 2 - len(present)]
+    ranked = sorted(proposals, key=lambda name: bool(proposals[name][1]))
+    taken = [[*proposals[name][0].columns.values()] for name in ranked]
+    chosen = [name for k, name in enumerate(ranked) if not taken[k] or taken[k] not in taken[:k]]
+    chosen = chosen[: 1 if facts.size else 2 - len(present)]
     fix = sum((proposals[name][0] for name in chosen), NOTHING)
-    loss = facts.names.get("loss", "loss")
-    alone = f"; with {present[0]} alone {facts.formula(spell(str(loss)), 1)}" if present else ""
+    loss = facts.names.get("loss", next(iter(facts.candidates("loss")), None))
+    one = present and loss is not None and (facts.size is not None or not fix)
     if facts.size is not None:
-        texts = [f"no column for {facts.size}{alone}"]
+        texts = [f"no column for {facts.size}"]
     else:
-        texts = [f"two of {listed(SIZES)} are needed and {listed(present)} found{'' if fix else alone}"]
+        texts = [f"two of {listed(SIZES)} are needed and {listed(present)} found"]
     if pattern := next((x for name, x in fix.others.items() if name.startswith("from_")), ""):
         example = facts.table["file" if "from_file" in fix.others else fix.columns.get(RUN, RUN)].dropna().iloc[0]
         what = "sizes" if "{tokens}" in pattern else "parameters"
@@ -151,6 +162,8 @@ def find_lacking_sizes(facts):
     if "{tokens}" in pattern:
         fix = replace(fix, columns={name: x for name, x in fix.columns.items() if name != "tokens"})
     otherwise = "; ".join(filter(None, (proposals[name][1] for name in chosen)))
+    if one:  # a law of the size that is there
+        return Problem("; ".join(texts), facts.formula(spell(str(loss)), 1))
     return Problem("; ".join(texts), fix + (DROPPING if gaps else NOTHING) + Fix(unit=units), otherwise)
 
 

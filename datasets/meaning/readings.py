@@ -6,7 +6,7 @@ from pandas.api.types import is_hashable, is_numeric_dtype
 from ...errors import InputError, TableWarning
 from ..checks import warn
 from ..columns import RUN, SIZES
-from ..fixes import EFFECTS, Fix, setting_aside
+from ..fixes import EFFECTS, Fix
 from ..selection import hashable
 from ..text import FORECAST
 from ..wording import listed
@@ -39,9 +39,12 @@ def check_readings(runs, names, label, *, declared=False, expected=False, starte
     column = names.get(keys[0], keys[0] if keys[0] in runs and keys[0] not in SIZES else None)
     effects = Fix(columns={RUN: str(column)}) + EFFECTS
     share = f", or let them share an effect with {effects}" if column and len(keys) == 1 else ""
-    aside = take_last_of([*keys, "tokens"]) if "parameters" in keys else setting_aside(keys[0])
+    aside = take_last_of([*keys, "tokens"]) if "parameters" in keys else Fix(ignore=(keys[0],))
+    ways = {"Take the last of each": take_last_of(keys)} | ({"Let them share an effect": effects} if share else {})
     raise InputError(
-        f"{label}: {text}{share}, or forecast the end of a run with {FORECAST}; if each row is a run, {aside}"
+        f"{label}: {text}{share}, or forecast the end of a run with {FORECAST}; if each row is a run, {aside}",
+        f"{label}: {describe_readings(runs, keys)}",
+        ways | {"If each row is a run": aside},
     )
 
 

@@ -133,7 +133,7 @@ def _turns(fit):
     """
     law, rows = fit.law, fit.rows
     codes, orders = law.orders(rows)
-    if len(orders) != 1 or [*orders] != [*getattr(law, "columns", ())] or law.apart or law.counts:
+    if len(orders) != 1 or [*orders] != [*getattr(law, "columns", ())] or law.apart or getattr(law, "counts", ()):
         return ""
     ((name, order),) = orders.items()
     x, y = (

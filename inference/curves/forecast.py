@@ -26,6 +26,7 @@ FARTHEST = 1000.0  # times its last reading, that a run may end at: farther, the
 SOON = 0.2  # of the run so far, over which the rate falls if it falls now
 STEADY = 0.99  # of the peak: rates above it have not fallen
 LOW = 0.1  # of the peak: where it falls to
+ENDS = ("at the end, rate held", "at the end, falling from now")  # of a run whose rate may still fall
 
 
 def losses(
@@ -130,7 +131,9 @@ def forecast(
     -------
     IntervalTable
         A DataFrame, which prints a short table. By scenario, the end first: quantiles ``q2.5``, ``q50``, ``q97.5`` of
-        the loss and the ``clock`` that it is at. With `below` also ``p_below``, the probability of a lower loss.
+        the loss and the ``clock`` that it is at. With `below` also ``p_below``, the probability of a lower
+        loss. Where no `schedule` is given and the rate may still fall there are two ends, with the rate held and
+        falling from now, and no number is strong.
 
     Raises
     ------
@@ -151,37 +154,53 @@ def forecast(
         raise InputError(f"below must be a loss, such as 2.9, not {below!r}")
     rows: dict[str, dict[str, Any]] = {}
     clock, ends = losses(fit, until, schedule=schedule, run=run, seed=seed)
-    rows["at the end"] = _row(ends[..., -1], clock[-1], below)
     run = fit.rows["run"].iloc[-1] if run is None else run
     readings = fit.rows[fit.rows["run"] == run]
+    of_rate, guessed = _of_rate(fit, until, schedule, readings)
+    rows[ENDS[0] if guessed else "at the end"] = _row(ends[..., -1], clock[-1], below)
     if len(readings):
         last, share = (float(readings[name].iloc[-1]) for name in ("clock", "rate"))
         held, soon = losses(fit, until, schedule=HELD, run=run, seed=seed), last * (1 + SOON)
-        places = np.linspace(last, soon, PLACES)
-        falls = _drawn(fit, run, places, np.linspace(share, min(LOW, share), PLACES), seed)
-        rows["if the rate is held"] = _row(held[1][..., -1], until, below)
-        rows[f"if it falls now, by {number(float(f'{soon:.3g}'))}"] = _row(falls[..., -1], soon, below)
+
+        def fall(end):
+            places = np.linspace(last, end, PLACES)
+            return _drawn(fit, run, places, np.linspace(share, min(LOW, share), PLACES), seed)[..., -1]
+
+        rows |= {} if guessed else {"if the rate is held": _row(held[1][..., -1], until, below)}
+        rows |= {ENDS[1]: _row(fall(until), until, below)} if guessed else {}
+        rows[f"if it falls now, by {number(float(f'{soon:.3g}'))}"] = _row(fall(soon), soon, below)
         rows["what is left to gain"] = _row(ends[..., 0] - ends[..., -1], clock[-1], None)
     table = pd.DataFrame.from_dict(rows, orient="index")
     note = f"At {number(until)} {unit_of(fit.rows)}s: medians and 95% intervals of the loss averaged over readings. "
-    note += _of_rate(fit, until, schedule, readings)
-    note += "Spikes and divergence of the training are not modelled."
-    return printed(table, "loss", "Loss of a run in flight", note, fit, quoted="at the end")
+    note += f"{of_rate}Spikes and divergence of the training are not modelled."
+    return printed(table, "loss", "Loss of a run in flight", note, fit, quoted=table.index[0], guessed=guessed)
 
 
 def _of_rate(fit, until, schedule, readings):
-    """Return a sentence on the rate to come where no schedule was given, "" where it is as logged and steady."""
+    """Return a sentence on the rate to come, "" where its schedule was given, and what is guessed of it, if anything.
+
+    A rate that has not come down to `LOW` of its peak may still fall, unless its fall has a shape.
+    """
     if schedule is not None or readings.empty:
-        return ""
-    run = readings["run"].iloc[0]
-    if readings["rate"].iloc[-1] > STEADY:
-        unlogged = [run for entry in _recorded(fit.rows, "constant") for run in entry["runs"]]
-        return "No rates were logged, and they are taken as constant. " if run in unlogged else ""
+        return "", None
+    run, rate = readings["run"].iloc[0], readings["rate"].iloc[-1]
     planned = continued(fit, until, run)
-    if planned is None:
-        return "The last rate is held: its fall follows no shape that ends there; give the schedule. "
-    final = planned.options["final"] / planned.options["peak"]
-    return f"The rate falls on as logged: {planned.shape}, to {final:.0%} of its peak. "
+    if planned is not None:
+        final = planned.options["final"] / planned.options["peak"]
+        return f"The rate falls on as logged: {planned.shape}, to {final:.0%} of its peak. ", None
+    unlogged = [run for entry in _recorded(fit.rows, "constant") for run in entry["runs"]]
+    if rate <= STEADY:
+        said = "The last rate is held: its fall follows no shape that ends there"
+    elif run in unlogged:
+        said = "No rates were logged, and they are taken as constant"
+    else:
+        said = "The rate was held until now and is taken as held to the end"
+    if rate <= LOW:
+        return f"{said}. ", None
+    return (
+        f"{said}; if it falls, the loss comes near the second row. Give the schedule. ",
+        "the rate to come is guessed",
+    )
 
 
 def unit_of(rows):

@@ -1,4 +1,4 @@
-"""Grade how strong an answer is: one rule, of seven facts, the grade the worst of them.
+"""Grade how strong an answer is: one rule, of eight facts, the grade the worst of them.
 
     ============= ========================================== ==================== ==================== =================
     fact          what it is                                 strong               fair                 weak
@@ -17,6 +17,8 @@
     share         lower end of the 95% interval of a share   at least 0.75        at least 0.4         less, or interval
                   of cases, such as runs that lie within                                               below the nominal
                   their intervals                                                                      share
+    guess         whether something is taken for granted     no                   yes
+                  that may be otherwise
     ============= ========================================== ==================== ==================== =================
 
 The limits are our choice, made before the answers were graded; those of a share were chosen later. A fact that an
@@ -43,6 +45,7 @@ class Facts(NamedTuple):
     share. An infinite width has no upper end. ``direction`` has the least and largest probability of the claimed
     direction over the stated alternatives. ``share`` has the cases in which the claim holds, all cases, and the share
     that is nominal. ``compute`` is the FLOP that the answer is about. ``row`` is what a row of the table is called.
+    ``guessed`` says in words what is taken for granted.
     """
 
     chains: bool
@@ -56,6 +59,7 @@ class Facts(NamedTuple):
     share: tuple | None = None
     compute: float | None = None
     row: str = "run"
+    guessed: str | None = None
 
 
 def width(q):
@@ -87,7 +91,7 @@ def grades(facts):
         graded["direction"] = grade_of_direction(facts.direction[0])
     if facts.share is not None:
         graded["share"] = grade_of_share(*facts.share)
-    return graded
+    return graded | ({"guess": FAIR} if facts.guessed else {})
 
 
 def grade_of_direction(probability):
@@ -128,7 +132,7 @@ def strength(facts):
 
 def reasons(facts):
     """Name in plain words what prevents an answer from being strong, the worst first: a list of str."""
-    words = {"chains": "not every chain converged", "law": "the rows reject the law"}
+    words = {"chains": "not every chain converged", "law": "the rows reject the law", "guess": facts.guessed}
     if facts.size is not None:
         words["law"] = f"the law misses its rows by {100 * facts.size:.2g}% on average"
     if facts.width is not None:
@@ -167,6 +171,7 @@ def raises(facts):
     outside = None if facts.decades is None else abs(facts.decades) - EXTRAPOLATION[place]
     words = {
         "chains": "chains that converge",
+        "guess": "knowledge of what is guessed",
         "law": "a law that the rows do not reject" if grade == FAIR else "a law that misses its rows by less",
         "width": f"an interval within a factor of {WIDTH[place]:g}",
         "sensitivity": f"alternatives within a factor of {SENSITIVITY[place]:g}",

@@ -12,7 +12,7 @@ from ...models.draws import DRAWS
 from ..intervals import ends, finite, name_quantiles
 from ..words import plain
 from . import register_answers
-from .record import MOST_LEVELS, Answer, KindAnswers, escape
+from .record import FILE, MOST_LEVELS, Answer, KindAnswers, escape
 
 MOST_GROUPS = 3  # whose responses are answered without a question
 TIMES = 10  # the largest value of the one column, at which a response is answered without a question
@@ -90,8 +90,7 @@ def _commands(fit):
     name = next(iter(law.roles))
     level = next(iter(dict(law.levels).get(law.groups.get(name), ())), None)
     question = [*_ahead(fit), str(Name(name, () if level is None else (level,)))][0]
-    yield f"ask {{file}} '{escape(question)}'"
-    yield "plot fit {file} --out fit.svg"
+    return ("ask", FILE, question), ("plot", "fit", FILE, "--out", "fit.svg")
 
 
 register_answers(

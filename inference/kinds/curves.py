@@ -1,9 +1,10 @@
 """What answers need of tables of loss curves, and of the law of a run in flight."""
 
+from ...datasets.wording import shorten_number
 from .. import intervals
 from ..words import plain
 from . import register_answers
-from .record import FLOOR, Answer, KindAnswers
+from .record import FILE, FLOOR, Answer, KindAnswers
 
 
 def _answers(fit):
@@ -20,6 +21,6 @@ register_answers(
         needed="losses of runs in flight need a fit of the law 'curve'",
         answers=_answers,
         figure="curve",
-        commands=lambda fit: ("curve LOG --until 24000",),
+        commands=lambda fit: [("curve", FILE, "--until", shorten_number(2 * fit.rows["clock"].max()))],
     )
 )

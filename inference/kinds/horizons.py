@@ -12,7 +12,7 @@ from ..horizons.quantities import margins, summary
 from ..progress.trends import doubling_days
 from ..words import durations, months
 from . import register_answers
-from .record import HALF, MOST_ANSWERS, Answer, Forecasts, KindAnswers, escape
+from .record import HALF, MOST_ANSWERS, Answer, Forecasts, KindAnswers, escape, list_usual
 
 WORK = {"a working day": 480.0, "a week of work": 2400.0, "a month of work": 10_020.0}  # 8, 40 and 167 hours
 
@@ -56,6 +56,7 @@ register_answers(
         needed="horizons need a fit of the law 'horizons'",
         answers=_answers,
         figure="horizons",
+        commands=lambda fit: list_usual("ranks" if fit.law.trend is None else "horizons"),
         tables={
             "minutes": "horizons.quantities.summary",
             "doubling_days": "progress.trends.doubling_days",

@@ -7,11 +7,13 @@ from typing import Any
 
 import pandas as pd
 
+from ...datasets.wording import command
 from ..words import plain
 
 FLOOR = "floor E, nats per token"
 MOST_LEVELS = 20  # of a quantity that is shown level by level
 MOST_ANSWERS = 5
+FILE = object()  # in the place of the file of a fit
 HALF = 0.5  # of the runs succeed, or of the accuracy is left: the share that a fit prints
 
 
@@ -71,7 +73,8 @@ class KindAnswers:
     figure : str
         Name of its figure, which ``plot`` takes.
     commands : callable, optional
-        Return commands that may follow a fit, with ``{file}`` for its file; its tables and its figure by default.
+        Return commands that may follow a fit, each as words with `FILE` for its file; its tables and its figure by
+        default.
     tables : dict of str to (str or callable)
         Tables of ``show``: functions of a fit that return an `IntervalTable`, or their names in `inference`. Their
         further parameters are options of ``show``.
@@ -102,7 +105,7 @@ class KindAnswers:
     needed: str
     answers: Callable[[Any], Iterable[Answer]] = lambda fit: ()
     figure: str = ""
-    commands: Callable[[Any], Iterable[str]] | None = None
+    commands: Callable[[Any], Iterable[tuple]] | None = None
     tables: Mapping[str, str | Callable] = field(default_factory=dict)
     widens: bool = False
     widens_constants: bool = False
@@ -124,12 +127,17 @@ class KindAnswers:
         module, _, function = made.rpartition(".")
         return getattr(import_module(f"..{module}", __package__), function)
 
-    def next_commands(self, fit):
-        """Return commands that may follow a fit."""
-        if self.commands is not None:
-            return self.commands(fit)
-        tables = ("show {file} --table all",) if self.tables else ()
-        return (*tables, f"plot {self.figure} {{file}} --out {self.figure}.svg") if self.figure else tables
+    def next_commands(self, fit, file, *, rejected=False):
+        """Return commands that may follow a fit in a file, as a shell reads them, the first on what `rejected` it."""
+        usual = list_usual(self.figure, self.tables) if self.commands is None else self.commands(fit)
+        every = [*[("check", FILE)] * bool(rejected), *usual, ("show", FILE, "--constants")]
+        return [command(*(file if word is FILE else word for word in words)) for words in every]
+
+
+def list_usual(figure, tables=True):
+    """Return commands that print the tables of a fit, if it has any, and draw a figure, if there is one."""
+    drawn = [("plot", figure, FILE, "--out", f"{figure}.svg")] if figure else []
+    return [*[("show", FILE, "--table", "all")] * bool(tables), *drawn]
 
 
 def escape(name):

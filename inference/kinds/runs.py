@@ -6,15 +6,16 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 
-from ...datasets.wording import listed, unknown
+from ...datasets.wording import listed, shorten_number, unknown
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ...models.loss.budget import training_flop
+from ...models.loss.budget import SIZES, training_flop
+from ...models.loss.grouping import GROUP, GROUPS
 from .. import intervals
 from ..forecasts import entry, straight_line, with_columns
 from ..words import flop, plain, sizes
 from . import register_answers
-from .record import FLOOR, MOST_LEVELS, Answer, Forecasts, KindAnswers
+from .record import FILE, FLOOR, MOST_LEVELS, Answer, Forecasts, KindAnswers
 
 EXPONENT = "exponent_parameters"
 AHEAD = 10  # times the largest run: a budget whose optimal size a fit prints
@@ -53,15 +54,29 @@ def _answers(fit):
 def _commands(fit):
     law = fit.law
     if law.observed == "parameters":
-        return ("plot posterior {file} --quantity delta --out delta.svg",)
+        return [("plot", "posterior", FILE, "--quantity", "delta", "--out", "delta.svg")]
+    group = next(iter(fit.record["law"]["reference"].get(GROUPS, ())), None)
+    of_group = [] if group is None else ["--column", f"{law.grouped_by}={group}"]
     if law.observed == "error":
-        return ("predict RUNS.nc --parameters 7B --tokens 140B --task {file}",)
-    size, *others = law.columns
-    compute = training_flop(fit.rows) if others else fit.rows[size]
-    budget = "1e24" if compute is None else f"{10 * compute.max():.0e}".replace("e+", "e")
-    if others:
-        return f"allocate {{file}} --compute {budget}", "plot fit {file} --out fit.svg"
-    return (f"predict {{file}} --column {size}={budget}",)
+        return [("predict", FILE, "--column", f"loss={fit.rows['loss'].min():.3g}", *of_group)]
+    planned = [] if group is None else ["--plan", f"{GROUP}={group}"]
+    sizes = [word for name in law.columns for word in _largest(fit.rows, name)]
+    predicted, compute = [("predict", FILE, *sizes, *of_group)], training_flop(fit.rows)
+    if compute is None:
+        return predicted
+    budget = shorten_number(AHEAD * compute.max(), 1)
+    try:
+        fit.allocate(float(budget), **({} if group is None else {GROUP: group}))
+    except InputError:  # of a law without an optimum, or of one that needs to know more of the runs planned
+        return predicted
+    allocated, drawn = ("allocate", FILE, "--compute", budget), ("plot", "fit", FILE, "--out", "fit.svg")
+    return [(*allocated, *planned), *(predicted if planned else []), (*drawn, *planned)]
+
+
+def _largest(rows, name):
+    """Return the option of ``predict`` for a run of `AHEAD` times the largest compute, or the largest setting."""
+    text = shorten_number((AHEAD**0.5 if name in (*SIZES, "tokens", "unique_tokens") else 1) * rows[name].max(), 2)
+    return [f"--{name}", text] if name in ("parameters", "tokens") else ["--column", f"{name}={text}"]
 
 
 def _details(fit, seed):

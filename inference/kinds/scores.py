@@ -12,7 +12,7 @@ from ..forecasts import NEW, entry, near, release, straight_line, with_columns
 from ..scores.compute import summary
 from ..words import HIGH, LOW, MIDDLE, plain, yearly
 from . import register_answers
-from .record import MOST_ANSWERS, Answer, Forecasts, KindAnswers, escape
+from .record import MOST_ANSWERS, Answer, Forecasts, KindAnswers, escape, list_usual
 
 
 def _answers(fit):
@@ -65,6 +65,9 @@ register_answers(
         needed="capabilities need a fit of the law 'scores'",
         answers=_answers,
         figure="capability",
+        commands=lambda fit: list_usual(
+            "capability" if "year" in fit.rows and fit.rows["year"].notna().all() else "ranks"
+        ),
         tables={"ranks": "scores.ranks.ranks", "fall_of_compute": "scores.compute.summary"},
         ranked_by=("capability", "capability"),
         forecasts=Forecasts("share", lambda q: plain(q, "{:.0%}"), _forecast, _outcomes),

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...datasets.deferred import special
-from ...datasets.wording import listed, p_value
+from ...datasets.fixes import ANY, Fix
+from ...datasets.wording import command, listed, p_value
 from ...errors import InputError
 from .budget import SIZES
 
@@ -86,31 +87,39 @@ def _proportional(law, rows):
 def check_apart(law, rows, place):
     """Refuse rows in which tokens grow as a power of the size, so that nothing tells what each of them does."""
     if (power := _proportional(law, rows)) is not None:
-        raise InputError(
+        raise refusal(
             f"{place}: tokens grow as the parameters to the power {power:.2f} in every row, so that rows cannot tell "
-            f"what either does; add runs of other tokens{carried(law, rows, place)}"
+            "what either does; add runs of other tokens",
+            *(law, rows, place),
         )
 
 
-def carried(law, rows, place):
-    """Return what rows carry, as a command, for a message."""
+def refusal(sentence, law, rows, place):
+    """Return an error of rows that do not carry a law, with what they carry as a way out of it."""
     if law.observed != LOSS:
-        return ""
+        return InputError(sentence)
     both = all(column in rows and rows[column].nunique() > 1 for column in ("parameters", "tokens"))
     if both and _proportional(law, rows) is None and len(rows) >= FEWEST_ROWS and law.name != "chinchilla":
         options = ", with the options that read it" if rows.attrs.get("reading") else ""
-        return f', or fit chinchilla, which these rows carry: bayescaling fit chinchilla --data "{place}"{options}'
-    return f', or fit the formula that these rows carry: bayescaling fit --data "{place}"'
+        fix, name = Fix(formula="chinchilla"), ["chinchilla"]
+        what = "chinchilla, which these rows carry"
+    else:
+        options, fix, name, what = "", Fix(formula=ANY), [], "the formula that these rows carry"
+    way = command("fit", *name, "--data", place)
+    return InputError(f"{sentence}, or fit {what}: {way}{options}", sentence, {f"Fit {what}": fix})
 
 
 def check_falls(law, rows, place):
     """Refuse a quantity that rises with a size at equal others, with the laws that describe one."""
     for column, correlation in law.directions(rows).items():
         if correlation.r > RISING and (p := correlation.p_rise()) < LIKELY:
-            raise InputError(
+            sentence = (
                 f"{place}: {_moves(law, column, 'rises')} (rank correlation {correlation.r:.2f}, {p_value(p)}), and "
-                f'the {law.name} law only falls; a score is fitted by a formula: bayescaling fit --data "{place}"'
             )
+            sentence += f"the {law.name} law only falls"
+            fix = {"A score is fitted by a formula": Fix(formula=ANY)}
+            way = command("fit", "--data", place)
+            raise InputError(f"{sentence}; a score is fitted by a formula: {way}", sentence, fix)
 
 
 def flat(law, rows):

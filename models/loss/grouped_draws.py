@@ -32,7 +32,8 @@ class GroupedDraws(LossDraws):
         """Return the draws of the law of one group of the fit, with its rows, refusing any other."""
         names = self.reference[GROUPS]
         if str(group) not in names:
-            raise InputError(f"group {quoted(group)}: name one of those of the fit, {listed(names)}")
+            given = "the law is fitted by groups" if group is None else f"group {quoted(group)} is none of the fit"
+            raise InputError(f"{given}: name one of {listed(names)} with group=NAME (--plan group=NAME)")
         place = names.index(str(group))
         sampled = xr.Dataset(
             {n: x.isel({GROUP: place}, drop=True) if GROUP in x.dims else x for n, x in self._of_law.items()}

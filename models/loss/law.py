@@ -16,7 +16,7 @@ from ..density import POTENTIAL, Coordinates, Density
 from ..draws import DRAWS, draw_coordinates
 from ..law import Effort, Law
 from .budget import SIZES
-from .direction import carried, check_apart, check_falls
+from .direction import check_apart, check_falls, refusal
 from .draws import LossDraws
 from .noise import EFFECT_SDS, ENDS, Noise
 from .parts import SIZE_GROUP, LossGrouping, LossPlanner, LossTests
@@ -242,15 +242,17 @@ class LossLaw(LossTests, LossGrouping, LossPlanner, Law):
         positive_columns(table, self.columns, purpose=f"the {self.name} law")
         if len(table) < len(self._free_parameters):
             names = [q.name for q in self._free_parameters]
-            raise InputError(
+            raise refusal(
                 f"{place}: {len(table)} rows are fewer than the {len(names)} sampled quantities of the {self.name} law "
-                f"({', '.join(names)}); add runs{carried(self, table, place)}"
+                f"({', '.join(names)}); add runs",
+                *(self, table, place),
             )
         for column in self.columns:
             if column not in self.constant_columns and table[column].nunique() == 1:
-                raise InputError(
+                raise refusal(
                     f"{place}: column {column!r} is {table[column].iloc[0]:g} in every row; the {self.name} law needs "
-                    f"runs of several {OF_OTHERS.get(column, 'sizes')}{carried(self, table, place)}"
+                    f"runs of several {OF_OTHERS.get(column, 'sizes')}",
+                    *(self, table, place),
                 )
         check_falls(self, table, place)
         check_apart(self, table, place)

@@ -196,7 +196,7 @@ REFUSED = [
      ["fit '1 - acc ~ E + A * N**-alpha + B * D**-beta'"]),
     (RUNS[["N", "loss"]].assign(**RATES), {}, ["--column tokens=NAME"]),
     (RUNS[["D", "loss"]].assign(params_wte=1e6, params_embed=2e6), {}, ["--column parameters=NAME"]),
-    (RUNS[["D", "loss"]].assign(params_wte=1e6, my_params=1e7), {}, ["--column parameters=my_params"]),
+    (RUNS[["D", "loss"]].assign(params_wte=1e6, my_params=RUNS["N"]), {}, ["--column parameters=my_params"]),
     ("counts_by_part", {"columns": {"loss": "val_bpb", "parameters": "params_embed"}},
      ["counts some of them", "parameters=params_head+params_blocks"]),
     (RUNS.assign(params_blocks=SIZES, params_head=1e6), {"columns": {"parameters": "params_blocks"}},

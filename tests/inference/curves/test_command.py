@@ -41,7 +41,7 @@ def test_the_end_of_a_run_is_printed_and_its_probability_below_a_loss(tmp_path, 
     log.write_text(lines(0, 1500))
     status, out, err = call(log, "--until", "3k", "--below", "3.32", "--json", monkeypatch=monkeypatch)
     assert status == 0, err
-    row = json.loads(out)["loss"]["at the end"]
+    row = json.loads(out)["loss"]["at the end, rate held"]
     assert row["q2.5"] < 3 + 8 * 3100**-0.4 < row["q97.5"] and 0 < row["p_below"] < 1
 
 
@@ -95,8 +95,9 @@ def test_a_growing_log_is_watched_until_its_run_has_ended(tmp_path, monkeypatch)
     assert last == "a.log, at 2,990: the run has ended"
     # A line depends on the log alone, so that a watch that is started again continues with the same lines.
     log.write_text(lines(0, 2000))
-    row = bs.curves.forecast(bs.fit("curve", bs.read(log, "curves"), seed=1), 3000).loc["at the end"]
-    assert second == f"a.log, at 1,990: {plain(row, '{:.3f}')} at the end"
+    table = bs.curves.forecast(bs.fit("curve", bs.read(log, "curves"), seed=1), 3000)
+    ends = (f"{plain(table.loc[name], '{:.3f}')} {name}" for name in table.index[:2])
+    assert second == f"a.log, at 1,990: {'; '.join(ends)}"
     log.write_text(lines(0, 3000))
     assert call(log, "--until", "3000", "--watch", monkeypatch=monkeypatch)[1] == f"{last}\n"
 

@@ -4,6 +4,7 @@ import json
 
 import bayescaling as bs
 import numpy as np
+import pandas as pd
 import pytest
 from bayescaling.commands.cli import app
 from bayescaling.datasets.schedules import RateSchedule
@@ -66,7 +67,33 @@ def test_rates_fall_on_as_they_were_logged(fit):
     assert printed.loc["at the end", "q50"] == pytest.approx(stated.loc["at the end", "q50"], abs=3e-4)
     assert "falls on as logged: cosine, to 10% of its peak" in str(printed) and "as logged" not in str(stated)
     later = bs.curves.forecast(fit, 60_000)
-    assert "The last rate is held" in str(later) and later.loc["at the end"].equals(later.loc["if the rate is held"])
+    assert "The last rate is held" in str(later) and later.index[1] == "at the end, falling from now"
+    held = bs.curves.forecast(fit, 60_000, schedule="held").loc["at the end"]
+    assert later.loc["at the end, rate held"].equals(held)
+
+
+def test_a_rate_that_was_held_has_two_ends_and_no_strong_answer():
+    """A simulated run under WSD, cut before its fall: its end is that of a fall, not of the rate that was logged."""
+    law, steps = bs.laws.Curve(), np.arange(100, 20_001, 100.0)
+    wsd = RateSchedule("linear:peak=1,warmup=500,from=16000,final=0.1").rates(steps, 20_000)
+    losses = 2.6 + 9.0 * (areas(steps, wsd)[0] + 200) ** -0.3 - 0.09 * areas(steps, wsd)[1]
+    losses += 0.004 * np.random.default_rng(1).standard_normal(len(steps))
+    log = bs.read(pd.DataFrame({"step": steps, "loss": losses, "lr": 3e-4 * wsd})[:130], "curves")
+    fit = bs.fit(law, log, seed=1, draws=300, tune=500)
+    table = bs.curves.forecast(fit, 20_000)
+    held, falling = (table.loc[f"at the end, {how}"] for how in ("rate held", "falling from now"))
+    assert table.index[0] == "at the end, rate held" and held["clock"] == falling["clock"] == 20_000
+    assert falling["q2.5"] < losses[-1] < falling["q97.5"] < held["q50"] and losses[-1] < held["q2.5"]
+    text = " ".join(str(table).split())
+    assert (
+        "The rate was held until now and is taken as held to the end" in text and "the rate to come is guessed" in text
+    )
+    assert table.attrs["standing"]["strength"] != "strong"
+    stated = bs.curves.forecast(fit, 20_000, schedule="linear:peak=3e-4,warmup=500,from=16000,final=3e-5")
+    assert stated.index[0] == "at the end" and "guessed" not in str(stated)
+    for schedule in ("held", "constant:peak=3e-4"):
+        row = bs.curves.forecast(fit, 20_000, schedule=schedule).loc["at the end"]
+        assert row["q50"] == pytest.approx(held["q50"], abs=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:.*taken as constant")

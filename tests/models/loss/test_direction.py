@@ -46,7 +46,7 @@ def test_a_score_is_refused_with_a_formula_in_its_place(law):
         bs.fit(law, bs.read(table))
     text = str(refusal.value)
     assert 'the loss rises with parameters at equal "tokens" (rank correlation 0.9' in text and "p = " in text
-    assert 'a score is fitted by a formula: bayescaling fit --data "the table"' in text
+    assert "a score is fitted by a formula: bayescaling fit --data 'the table'" in text
 
 
 def test_losses_of_every_kind_of_design_are_not_refused():
