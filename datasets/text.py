@@ -46,8 +46,6 @@ MARKDOWN_RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?|\|\s*:?-+:?\s*\
 BETWEEN = re.compile(r"(?<!\\)\|")  # cells; a line that is written \| is part of one
 MARKS = re.compile(r"\*\*|__|`")  # of bold text and of code
 
-# Helpers of every form ------------------------------------------------------------------------------------------------
-
 
 def decode(data, label):
     """Return bytes as text, which must be UTF-8."""
@@ -111,12 +109,10 @@ def read_separated(data, label, text=(), wanted=None):
     delimiter = max(DELIMITERS, key=lines[first].count)
     header = lines[first].split(delimiter)
     if len(header) == 1 and (records := _split_at_blanks(lines, first)):
-        titles = [number for number, line in enumerate(lines[: min(records) - 1], 1) if line.strip()]
-        return make_table(records, label, text, titles=titles)
+        return make_table(records, label, text, titles=[n for n in range(1, min(records)) if lines[n - 1].strip()])
     if wanted is not None and (len(header) == 1 or any(OF_A_LOG.search(cell.strip()) for cell in header)):
         raise InputError(
-            f"{label}: this text is not a table with a header and values separated by commas, tabs or semicolons; "
-            f"{wanted}"
+            f"{label}: this text is not a table with a header and values separated by commas, tabs or blanks; {wanted}"
         )
     records = _read_records(lines, first, delimiter, label)
     marked = [line for line in records if line > first + 1 and _is_comment(lines[line - 1])]
@@ -140,8 +136,8 @@ def _split_at_blanks(lines, first):
 
     Names and cells have single blanks in them where two or more are between all columns. Titles may be above.
     """
-    present = {number: line.strip() for number, line in enumerate(lines, 1) if number > first and line.strip()}
-    present = {number: line for number, line in present.items() if number == first + 1 or not _is_comment(line)}
+    present = {n: x.strip() for n, x in enumerate(lines, 1) if n > first and x.strip()}
+    present = {n: x for n, x in present.items() if n == first + 1 or not _is_comment(x)}
     for top, gap in product(range(min(MOST_TITLES, len(present))), (r"\s+", r"\s{2,}")):
         below = dict([*present.items()][top:])
         header, *rows = [re.split(gap, re.sub(r"^#\s+", "", line)) for line in below.values()]
@@ -182,7 +178,7 @@ def _count_alike(lines, delimiter):
 
 def _is_header(comment, line):
     for sign in (*DELIMITERS, None):
-        names, cells = comment.lstrip(f"{COMMENT} ").split(sign), line.split(sign)
+        names, cells = (text.lstrip(f"{COMMENT} ").split(sign) for text in (comment, line))
         numbers = any(map(is_number, cells)) and not any(map(is_number, names))
         if len(names) == len(cells) > 1 and (numbers or (sign and re.match(r"#\w", comment))):
             return True
@@ -203,9 +199,6 @@ def _read_records(lines, first, delimiter, label):
             "quotes"
         ) from error
     return records
-
-
-# Markdown, as in a README ---------------------------------------------------------------------------------------------
 
 
 def read_markdown(data, label, text=()):

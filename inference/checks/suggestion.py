@@ -44,7 +44,7 @@ def suggestion(fit, others):
     Model sizes that are left out whole decide where the table has enough of them, otherwise rows.
     """
     columns = [name for name in verdict_of(fit)["rejected_by"] if name.startswith(BY_COLUMN)]
-    fix = "give constants of each, such as A[{0}]" if fit.law.kind == "columns" else "fit groups of it (--group {0})"
+    fix = "give constants of each, such as A[{0}]" if "formula" in fit.law.options else "fit groups of it (--group {0})"
     columns = [name.removeprefix(BY_COLUMN) for name in columns]
     apart = [f"groups that {x!r} names differ: {fix.format(x)}, or choose among them with where" for x in columns]
     better = [entry for entry in others if _is_better(*gain(entry))]

@@ -61,7 +61,7 @@ def curve_frontier(runs: Table, *, basis: str = "total", budgets: int = BUDGETS)
     >>> bs.points.curve_frontier(curves, basis="total")["exponent"] > 0
     True
     """
-    runs = runs if isinstance(runs, pd.DataFrame) else as_table(runs, "runs", ("run",))
+    runs = runs if isinstance(runs, pd.DataFrame) else as_table(runs, needed=("run",))
     levels, log_size, log_loss = _envelope(runs, basis, budgets)
     log_tokens = levels - np.log(FLOP_PER_PARAMETER_TOKEN) - log_size
     logs = {"exponent": log_size, "exponent_tokens": log_tokens, "exponent_loss": log_loss}

@@ -86,7 +86,7 @@ def fit_isoflop(
     >>> 0.3 < bs.points.fit_isoflop(bs.load("chinchilla_runs"))["exponent"] < 0.7
     True
     """
-    runs = as_table(runs, "runs")
+    runs = as_table(runs)
     if minimum_runs is None:
         minimum_runs = MINIMUM_RUNS if by is None else FEWEST_SIZES
     check_isoflop(compute=compute, by=by, width=width, minimum_runs=minimum_runs)
@@ -188,7 +188,7 @@ def fit_frontier(runs: Table, *, bins: int = BINS, minimum_runs: int = 3) -> Poi
     >>> 0.3 < bs.points.fit_frontier(bs.load("chinchilla_runs"))["exponent"] < 0.7
     True
     """
-    runs = as_table(runs, "runs")
+    runs = as_table(runs)
     if bins < FEWEST_OPTIMA:
         raise InputError(f"bins must be {FEWEST_OPTIMA} or more, not {bins!r}")
     if minimum_runs < FEWEST_OPTIMA:

@@ -115,7 +115,7 @@ def fit_huber(
     >>> round(bs.points.fit_huber(runs)["E"], 2)
     1.82
     """
-    runs = as_table(runs, "runs")
+    runs = as_table(runs)
     check_huber(threshold=threshold, scale=scale, drop_highest=drop_highest)
     sample, centre = _sample(runs, drop_highest)
     points = _starts(starts, sample, centre)
