@@ -1,14 +1,17 @@
 """The command ``fit``: a law fitted to a table, checked, and saved."""
 
+import contextlib
 import functools
 import shlex
+import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from typer import Argument, Option
 
-from ..errors import DiagnosticWarning
+from ..errors import DiagnosticWarning, InputError
 from . import options, parsing, tables
 from .show import print_next
 
@@ -40,8 +43,8 @@ def fit(
     fitting,
 ):
     """Fit a law or a formula to a table. What was fitted before is in the cache."""
-    law, data = parsing.law_and_data(law, file, data)
-    with parsing.proposing(law, data, fitting, out):
+    law, data = _law_and_data(law, file, data)
+    with _proposing(law, data, fitting, out):
         _fit(law, data, out, log_likelihood, wider, fitting)
 
 
@@ -88,7 +91,7 @@ def _fit(law, data, out, log_likelihood, wider, fitting):
         print(
             f"Also fitted, which {how}:\n    bayescaling fit {shlex.join([formula, *parsing.reading(data, fitting)])}"
         )
-    if repeats := parsing.law_of_repeats(chosen, table, data, fitting):
+    if repeats := _law_of_repeats(chosen, table, data, fitting):
         print(f"Tokens are repeated in this table; the law of such runs:\n    {repeats}")
     tables.print_written(out)
     print_next(fitted, out, rejected=fitted.check()["rejected_by"])
@@ -143,3 +146,78 @@ def _besides(answer, fitted):
     yield from record_of(fitted).remarks(fitted)
     if confounded := fitted.record["law"]["reference"].get("confounded"):
         yield f"The runs cannot tell apart from other effects: {', '.join(confounded)}"
+
+
+@contextlib.contextmanager
+def _proposing(law, data, fitting, out):
+    """Give a refusal of a law the command that fits what the rows carry in its place, where that works."""
+    try:
+        yield
+    except InputError as error:
+        ways = {what: fix for what, fix in error.ways.items() if fix.formula}
+        if not ways or data is None:
+            raise
+        from ..datasets import KINDS
+        from ..datasets.fixes import ANY
+        from ..inference.formulas.choose import propose
+
+        def attempt(fix):
+            if "~" in fix.formula:
+                of_runs = {name: None for name in parsing.OF_RUNS if name not in KINDS["columns"].options}
+                plain = replace(fitting, **of_runs | {"perplexity": False, "measurement_error": False})
+                table = parsing.read_table(KINDS["columns"], data, plain)
+                name = propose(table)[0].formula if fix.formula == ANY else fix.formula
+            else:
+                plain, name = fitting, fix.formula
+            made = parsing.law_named(name, plain)
+            rows = parsing.table_for(made, data, plain)
+            made.suited(rows).rows(rows)
+            return name
+
+        def words(fix, name):
+            if "~" not in name:
+                return ["fit", name, *(word for word in sys.argv[2:] if word != law)]
+            return ["fit", name, *parsing.reading(data, fitting), *(["--out", out] if out else [])]
+
+        raise parsing.tried(error, ways, attempt, words) from None
+
+
+def _law_of_repeats(law, table, data, fitting):
+    """Return the command that fits the law of repeated data to a table that has them, "" where there is none."""
+    from .. import models
+    from ..datasets import KINDS
+    from ..datasets.columns import recognise
+    from ..datasets.fixes import NOTHING
+
+    made = models.law("data-constrained")
+    if data is None or law.name == made.name or not any(recognise(name) == "unique_tokens" for name in table):
+        return ""
+
+    def attempt(fix):
+        rows = made.rows(parsing.read_with(KINDS["runs"], data, asked, made.needed, fix))
+        if not (rows["tokens"] > rows["unique_tokens"]).any():
+            raise InputError("no tokens are repeated")
+
+    def words(fix, _):
+        return ["fit", made.name, *parsing.reading(data, fitting), *(word for pair in fix.pairs() for word in pair)]
+
+    asked = {name: x for name, x in parsing._reader_options(fitting).items() if x}
+    return parsing.tried(InputError(), {"": NOTHING}, attempt, words).commands.get("", "")
+
+
+def _law_and_data(law, file, data):
+    """Return the law and the table that words of a command name, in any order, or that `data` names."""
+    from .. import models
+    from ..datasets import catalogue
+
+    def is_table(word):
+        return bool(Path(word).suffix) or Path(word).exists() or word in set(catalogue()["name"])
+
+    words = [word for word in (law, file) if word is not None]
+    laws = [word for word in words if "~" in word or word in models.laws.names()]
+    of_data = [word for word in words if word not in laws]
+    if len(of_data) == 1 and not laws and not is_table(of_data[0]):
+        laws, of_data = of_data, []  # a law that is misspelt, which is refused with the names of laws
+    if len(of_data) + (data is not None) > 1 or len(laws) > 1:
+        raise InputError(f"{' '.join(words)}: give one law and one table, as FILE or with --data")
+    return next(iter(laws), None), next(iter(of_data), data)

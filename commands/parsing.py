@@ -5,7 +5,6 @@ import functools
 import json
 import sys
 import warnings
-from dataclasses import replace
 from functools import partial
 from glob import glob
 from pathlib import Path
@@ -171,7 +170,7 @@ def _read(kind, data, asked, needed=(), law=None):
     if isinstance(data, str) and data in set(catalogue()["name"]) and not Path(data).exists():
         _refuse_columns(asked, data)
 
-    read = functools.partial(_read_with, kind, data, asked, needed)
+    read = functools.partial(read_with, kind, data, asked, needed)
 
     def attempt(fix):
         rows = read(fix)
@@ -184,7 +183,7 @@ def _read(kind, data, asked, needed=(), law=None):
         raise tried(error, ways, attempt, lambda fix, _: _again(fix)) from None
 
 
-def _read_with(kind, data, asked, needed, fix):
+def read_with(kind, data, asked, needed, fix):
     """Read a table with a fix added to what is asked."""
     from ..datasets.reader import as_table
 
@@ -192,29 +191,6 @@ def _read_with(kind, data, asked, needed, fix):
     more = {name: asked.get(name, {}) | x for name, x in chosen.items() if x} | fix.others
     more |= {"ignore": [*asked.get("ignore", ()), *fix.ignore]} if fix.ignore else {}
     return as_table(data, kind.name, (*needed, *(["run"] if fix.law else [])), **asked | more)
-
-
-def law_of_repeats(law, table, data, fitting):
-    """Return the command that fits the law of repeated data to a table that has them, "" where there is none."""
-    from .. import models
-    from ..datasets import KINDS
-    from ..datasets.columns import recognise
-    from ..datasets.fixes import NOTHING
-
-    made = models.law("data-constrained")
-    if data is None or law.name == made.name or not any(recognise(name) == "unique_tokens" for name in table):
-        return ""
-
-    def attempt(fix):
-        rows = made.rows(_read_with(KINDS["runs"], data, asked, made.needed, fix))
-        if not (rows["tokens"] > rows["unique_tokens"]).any():
-            raise InputError("no tokens are repeated")
-
-    def words(fix, _):
-        return ["fit", made.name, *reading(data, fitting), *(word for pair in fix.pairs() for word in pair)]
-
-    asked = {name: x for name, x in _reader_options(fitting).items() if x}
-    return tried(InputError(), {"": NOTHING}, attempt, words).commands.get("", "")
 
 
 def tried(error, ways, attempt, words):
@@ -256,40 +232,6 @@ def _again(fix):
     return words
 
 
-@contextlib.contextmanager
-def proposing(law, data, fitting, out):
-    """Give a refusal of a law the command that fits what the rows carry in its place, where that works."""
-    try:
-        yield
-    except InputError as error:
-        ways = {what: fix for what, fix in error.ways.items() if fix.formula}
-        if not ways or data is None:
-            raise
-        from ..datasets import KINDS
-        from ..datasets.fixes import ANY
-        from ..inference.formulas.choose import propose
-
-        def attempt(fix):
-            if "~" in fix.formula:
-                of_runs = {name: None for name in OF_RUNS if name not in KINDS["columns"].options}
-                plain = replace(fitting, **of_runs | {"perplexity": False, "measurement_error": False})
-                table = _read(KINDS["columns"], data, _reader_options(plain))
-                name = propose(table)[0].formula if fix.formula == ANY else fix.formula
-            else:
-                plain, name = fitting, fix.formula
-            made = law_named(name, plain)
-            rows = table_for(made, data, plain)
-            made.suited(rows).rows(rows)
-            return name
-
-        def words(fix, name):
-            if "~" not in name:
-                return ["fit", name, *(word for word in sys.argv[2:] if word != law)]
-            return ["fit", name, *reading(data, fitting), *(["--out", out] if out else [])]
-
-        raise tried(error, ways, attempt, words) from None
-
-
 def _asked(kind, options):
     """Return the options that are stated, refusing those that tables of a kind do not have."""
     asked = {name: value for name, value in options.items() if value not in (None, False, 0, (), [], {})}
@@ -321,24 +263,6 @@ def all_of(*checks):
     if faults:
         raise faults[0] if len(faults) == 1 else InputError("; ".join(map(str, faults)))
     return results
-
-
-def law_and_data(law, file, data):
-    """Return the law and the table that words of a command name, in any order, or that `data` names."""
-    from .. import models
-    from ..datasets import catalogue
-
-    def is_table(word):
-        return bool(Path(word).suffix) or Path(word).exists() or word in set(catalogue()["name"])
-
-    words = [word for word in (law, file) if word is not None]
-    laws = [word for word in words if "~" in word or word in models.laws.names()]
-    of_data = [word for word in words if word not in laws]
-    if len(of_data) == 1 and not laws and not is_table(of_data[0]):
-        laws, of_data = of_data, []  # a law that is misspelt, which is refused with the names of laws
-    if len(of_data) + (data is not None) > 1 or len(laws) > 1:
-        raise InputError(f"{' '.join(words)}: give one law and one table, as FILE or with --data")
-    return next(iter(laws), None), next(iter(of_data), data)
 
 
 def law_and_table(name, data, fitting, out=None):

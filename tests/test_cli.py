@@ -63,7 +63,7 @@ def contents(folder):
 
 
 def refused(*arguments, folder, run=call):
-    """Return the line with which the command line refuses `arguments`; nothing is written, ways out may be printed."""
+    """Return the line with which the command line refuses `arguments`; only ways out may follow."""
     before = contents(folder)
     result = run(*arguments, folder=folder)
     assert result.status == 2
@@ -323,15 +323,20 @@ def test_commands_that_are_printed_for_scores_and_counts_run(scores_design, leng
         run_all(printed(out.partition("Next:\n")[2]), tmp_path)
 
 
-def readings():
-    n, d = (x.ravel() for x in np.meshgrid(np.geomspace(1e7, 1e9, 8), np.arange(1, 9) * 1e9, indexing="ij"))
+def with_noise(n, d):
     loss = bs.laws.Chinchilla.loss(n, d, E=1.7, A=406.0, B=411.0, alpha=0.34, beta=0.28)
+    return loss * np.exp(0.01 * np.random.default_rng(1).standard_normal(len(n)))
+
+
+def readings():
+    n, d = (x.ravel() for x in np.meshgrid(np.geomspace(1e7, 1e9, 8), np.arange(1, 8) * 1e9, indexing="ij"))
+    loss = with_noise(n, d)
     return pd.DataFrame({"run_name": [f"run {x:.0f}" for x in n], "params": n, "tokens": d, "loss": loss})
 
 
 def repeated():
     n, u, epochs = (x.ravel() for x in np.meshgrid([1e8, 4e8, 1e9], [1e9, 4e9, 1e10], [1, 4, 16], indexing="ij"))
-    loss = bs.laws.Chinchilla.loss(n, u * epochs**0.8, E=1.7, A=406.0, B=411.0, alpha=0.34, beta=0.28)
+    loss = with_noise(n, u * epochs**0.8)
     return pd.DataFrame({"params": n, "unique_tokens": u, "epochs": epochs, "val_loss": loss})
 
 

@@ -78,7 +78,7 @@ COMMANDS = {
 LAWS = {"runs": "coupled", "scores": "scores", "horizons": "horizons", "counts": "lengths", "values": "trend",
         "evaluations": "progress-7"}  # fmt: skip
 NONFINITE = re.compile(r"(?<![\w.])[-+]?(nan|inf|NaN|Infinity)(?![\w-])")
-PROPOSED = re.compile(r"bayescaling ((?:fit|report|compare|data) .*?)(?=; else |; |$)")
+PROPOSED = re.compile(r"bayescaling ((?:fit|report|compare|data) .*?)(?=; else |; |$)", re.MULTILINE)
 
 
 def call(command, folder):
@@ -107,9 +107,10 @@ def call(command, folder):
 
 
 def refusal_of(status, err):
-    """Return the one line with which a command refused its input, None where it did not."""
+    """Return the line with which a command refused its input, and ways out of it below, None where it did not."""
     lines = [line for line in err.splitlines() if not line.startswith(("note: ", "warning: "))]
-    return lines[0] if status == 2 and len(lines) == 1 and lines[0].startswith("error: ") else None
+    one = len(lines) == 1 or (lines and lines[-1].startswith("    bayescaling "))
+    return "\n".join(lines) if status == 2 and one and lines[0].startswith("error: ") else None
 
 
 def fault_of(command, folder, *, proposals=True):
