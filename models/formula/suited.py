@@ -106,7 +106,7 @@ class SuitedToTable:
         return replace(law, tails=law.tails or ("student_t" if many else "normal"))
 
     def _check_falls(self, rows, place):
-        """Refuse a response that rises with a column, at equal others, if the formula falls with it in all prior draws."""
+        """Refuse a response that rises with a column, others equal, if the formula falls in all draws of the prior."""
         for column in self.columns:
             of = partial_rank_correlation(rows, column, [x for x in self.columns if x != column], self.observed)
             if of is None or of.r <= RISING or (p := of.p_rise()) >= LIKELY:
