@@ -78,6 +78,8 @@ def _of_table(path, error):
     """Return the error of a file that is no fit, with the command that makes one where it is a table."""
     from ..datasets.formats import open_table
 
+    if Path(path).suffix == ".nc":
+        return error
     try:
         open_table(path)
     except InputError:

@@ -891,7 +891,7 @@ def test_sizes_are_planned_for_a_group(corpora):
     folder, _ = corpora
     printed = succeeded("allocate", "fit.nc", "--compute", "1e21", "--plan", "group=c4", "--json", folder=folder)
     assert json.loads(printed)["allocation"][0]["parameters"]["q50"] > 1e8
-    assert "name one of those of the fit" in refused("allocate", "fit.nc", "--compute", "1e21", folder=folder)
+    assert 'name one of "c4", "pile"' in refused("allocate", "fit.nc", "--compute", "1e21", folder=folder)
 
 
 def test_groups_that_cannot_be_are_refused_in_a_line(corpora):

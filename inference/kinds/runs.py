@@ -66,7 +66,7 @@ def _commands(fit):
         return predicted
     budget = shorten_number(AHEAD * compute.max(), 1)
     try:
-        fit.allocate(float(budget), **({} if group is None else {GROUP: group}))
+        fit.allocate(float(budget), beyond="none", robust=False, **({} if group is None else {GROUP: group}))
     except InputError:  # of a law without an optimum, or of one that needs to know more of the runs planned
         return predicted
     allocated, drawn = ("allocate", FILE, "--compute", budget), ("plot", "fit", FILE, "--out", "fit.svg")

@@ -169,7 +169,7 @@ def test_a_wider_law_of_groups_has_no_single_exponent(fit):
 
 
 def test_what_cannot_be_asked_of_groups_is_refused_in_a_line(corpora, fit):
-    with pytest.raises(bs.InputError, match=r"group .None.: name one of those of the fit"):
+    with pytest.raises(bs.InputError, match=r"the law is fitted by groups: name one of .a., .b."):
         law_alone(fit, 1e22)
     with pytest.raises(bs.InputError, match=r"group .a. is in the fit already"):
         fit.predict_group(name="a")

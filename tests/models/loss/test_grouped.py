@@ -220,6 +220,6 @@ def test_tables_that_have_no_groups_are_refused_in_a_line(table):
         bs.InputError, match=r"column 'corpus' is .d. in row 0, which is no group of the fit.*predict_group"
     ):
         drawn(law, table).mean(pd.DataFrame({"parameters": [1e9], "tokens": [1e10], "corpus": ["d"]}))
-    with pytest.raises(bs.InputError, match=r"group .d.: name one of those of the fit"):
+    with pytest.raises(bs.InputError, match=r"group .d. is none of the fit: name one of .a., .b., .c."):
         drawn(law, table).of("d")
     assert drawn(law, table).named()["E"].dims == ("chain", "draw", GROUP)
