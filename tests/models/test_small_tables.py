@@ -6,6 +6,8 @@ import pytest
 SHARE, TABLES = 0.95, 40
 LAWS = {"horizons": bs.laws.Horizons(), "scores": bs.laws.Scores()}
 
+pytestmark = pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")  # decimal years are read as days
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
@@ -25,7 +27,7 @@ def test_a_default_fit_of_a_small_table_converges(kind, seed, small_tables):
 
 
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning", "ignore::bayescaling.errors.TableNote")
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
 @pytest.mark.parametrize("kind", LAWS)
 def test_default_fits_of_most_small_tables_converge(kind, small_tables):
     fits = [bs.fit(LAWS[kind], getattr(small_tables, kind)(seed)[0], seed=1, check=False) for seed in range(TABLES)]
