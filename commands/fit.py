@@ -201,7 +201,7 @@ def _law_of_repeats(law, table, data, fitting):
     def words(fix, _):
         return ["fit", made.name, *parsing.reading(data, fitting), *(word for pair in fix.pairs() for word in pair)]
 
-    asked = {name: x for name, x in parsing._reader_options(fitting).items() if x}
+    asked = {name: x for name, x in parsing.reader_options(fitting).items() if x}
     return parsing.tried(InputError(), {"": NOTHING}, attempt, words).commands.get("", "")
 
 

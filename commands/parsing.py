@@ -141,15 +141,15 @@ def ends(text, option):
 
 def check_options(kind, reading):
     """Refuse options of a `Reading` that tables of a kind do not have."""
-    _asked(kind, _reader_options(reading))
+    _asked(kind, reader_options(reading))
 
 
 def read_table(kind, data, reading, **more):
     """Read a table of a kind, a built-in one or a file, with the options of a `Reading` and `more`."""
-    return _read(kind, data, _reader_options(reading) | more)
+    return _read(kind, data, reader_options(reading) | more)
 
 
-def _reader_options(reading):
+def reader_options(reading):
     """Return the options of a reader of tables, by the names of its parameters."""
     return {
         "columns": pairs(reading.column, "--column"),
@@ -296,7 +296,7 @@ def table_for(law, data, fitting, needed=()):
     """
     from ..datasets import KINDS
 
-    kind, asked = KINDS[law.kind], _reader_options(fitting)
+    kind, asked = KINDS[law.kind], reader_options(fitting)
     if data is None:
         _refuse_columns(asked, kind.built_in, "; name a file with --data")
     columns = tuple(dict.fromkeys((*law.needed, *needed)))
@@ -317,7 +317,7 @@ def table_of_no_law(data, fitting, out=None):
     coupled = functools.partial(law_and_table, "coupled", data, fitting, out)
     if data is None or any(_present(fitting, *OF_RUNS).values()):
         return coupled()
-    kind, asked = KINDS["columns"], _reader_options(fitting)
+    kind, asked = KINDS["columns"], reader_options(fitting)
     asked = {name: x for name, x in asked.items() if name in kind.options}
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")

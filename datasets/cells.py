@@ -139,7 +139,7 @@ def as_days(cells, changes=None, header=None, *, optional=False):
     >>> days.dt.strftime("%Y-%m-%d").tolist(), halfwidths.tolist(), faults
     (['2016-07-02', '2018-10-16', '2019-01-09', '2024-03-05'], [183.0, 15.5, 0.0, 0.0], [])
     """
-    whole = {cell: _with_century(cell) for cell in set(map(str, cells))}
+    whole = {cell: _write_century(cell) for cell in set(map(str, cells))}
     day_first, texts = _find_day_first(whole.values()), set(map(str, cells[~cells.map(blank).astype(bool)]))
     read = {cell: _read_date(text, day_first) for cell, text in whole.items()}
     if _are_decimal_years(texts):
@@ -168,7 +168,7 @@ def as_days(cells, changes=None, header=None, *, optional=False):
     return days, halfwidths.where(days.notna()), faults
 
 
-def _with_century(text):
+def _write_century(text):
     """Return a date with its year in full, such as Jan-2022 for Jan-22."""
     return SHORT.sub(
         lambda match: f"{match[1]}{'19' if int(match[3]) >= NINETIES else '20'}{match[3]}", text.strip(), 1
@@ -191,12 +191,12 @@ def _find_day_first(texts):
 
 
 def _are_decimal_years(texts):
-    """Return whether texts are years with parts of them, which are not the months of 2024.01 to 2024.12."""
+    """Return whether texts are years with parts of them, which are not the months of 2024.01 to 2024.1 and .12."""
     matches = [DECIMAL.fullmatch(text) for text in texts]
     if not texts or not all(matches) or not all(FIRST_YEAR <= int(match[1]) <= LAST_YEAR for match in matches):
         return False
     parts = [match[2] for match in matches if (match[2] or "0").strip("0")]
-    return any(len(part) != len("01") or int(part) > MONTHS_OF_A_YEAR for part in parts)
+    return any(part != "1" and (len(part) != len("01") or int(part) > MONTHS_OF_A_YEAR) for part in parts)
 
 
 def _day_of(year):
@@ -205,7 +205,7 @@ def _day_of(year):
 
 
 def _propose_date(text):
-    match = IN_FIGURES.search(_with_century(text))
+    match = IN_FIGURES.search(_write_century(text))
     if match is None or max(int(match[1]), int(match[3])) > MONTHS_OF_A_YEAR:
         return "write it as 2019-02-14"
     first, second = match[1].zfill(2), match[3].zfill(2)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-Table: TypeAlias = "pd.DataFrame | str | PathLike[str] | Mapping[str, Any]"  # what `as_table` reads
+TableSource: TypeAlias = "pd.DataFrame | str | PathLike[str] | Mapping[str, Any]"  # what `as_table` reads
 DEFAULTS = {"flop_per_parameter_token": 6}  # of options that are neither off nor empty
 
 
@@ -305,7 +305,7 @@ def read(
 
 
 def as_table(
-    source: Table,
+    source: TableSource,
     kind: str = "runs",
     needed: Sequence[str] = (),
     **options: Any,

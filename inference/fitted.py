@@ -232,7 +232,7 @@ def once(fit: Fit, name: str, make: Callable[[], Any]) -> Any:
     return fit._results[name]
 
 
-def by_name(fits: Any) -> dict[str, Any]:
+def name_fits(fits: Any) -> dict[str, Any]:
     """Return one or several fits by name, a dict; one without a name is called by the label of its law."""
     if isinstance(fits, Mapping):
         return {str(name): of_kind(fit) for name, fit in fits.items()}

@@ -14,7 +14,7 @@ import xarray as xr
 
 from ..datasets import KINDS
 from ..datasets.progress_messages import counted, lasting, say
-from ..datasets.reader import Table, as_table
+from ..datasets.reader import TableSource, as_table
 from ..errors import InputError
 from ..models.draws import Draws
 from ..models.law import Law
@@ -80,7 +80,7 @@ class Fitter:
     def __init__(
         self,
         law: Law | str,
-        table: Table,
+        table: TableSource,
         *,
         sampler: str | None = None,
         reference: dict[str, Any] | None = None,

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..datasets.checks import warn
 from ..datasets.progress_messages import say
-from ..datasets.reader import Table, as_table
+from ..datasets.reader import TableSource, as_table
 from ..errors import InputError, TableNote
 from ..models.law import Law
 from ..models.laws import as_law
@@ -29,7 +29,7 @@ def check_options(seed, sampler, settings):
 
 def fit(
     law: Law | str = "coupled",
-    table: Table | None = None,
+    table: TableSource | None = None,
     *,
     priors: Mapping[str, Any] | None = None,
     seed: int = 1,

@@ -48,7 +48,7 @@ def open(path: str | PathLike[str]) -> Fit:
     try:
         tree = netcdf.read(path, xr.open_datatree)
     except InputError as error:
-        raise _of_table(path, error) from None
+        raise _explain_table(path, error) from None
     if KEY not in tree.attrs or "posterior" not in tree.children:
         raise InputError(f"{place}: a netCDF file, but no fit of bayescaling; make one with 'bayescaling fit'")
     try:
@@ -74,7 +74,7 @@ def open(path: str | PathLike[str]) -> Fit:
     return fit
 
 
-def _of_table(path, error):
+def _explain_table(path, error):
     """Return the error of a file that is no fit, with the command that makes one where it is a table."""
     from ..datasets.formats import open_table
 

@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..inference.checks.verdict import FITS
 from ..inference.fitted import Fit, table_named
 from ..inference.standing import known_check
-from .shared import by_name
+from .shared import name_fits
 from .style import THEMES
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _stated(picture, subject, title):
     """Return a picture with its title and small print; the title names the laws that the rows reject."""
     several = subject if isinstance(subject, Mapping | Sequence) else [subject]
     if all(isinstance(fit, Fit) for fit in (several.values() if isinstance(several, Mapping) else several)):
-        fits = by_name(several)
+        fits = name_fits(several)
         tables = " and ".join(dict.fromkeys(map(table_named, fits.values())))
         date = max(fit.record["created"] for fit in fits.values())[:10]
         source = f"Data: {tables}; fit{'s' * (len(fits) > 1)} of {date}"

@@ -10,7 +10,7 @@ import xarray as xr
 from ..datasets import KINDS, load
 from ..errors import InputError
 from ..inference.estimands.allocate import positive_numbers
-from ..inference.fitted import by_name, of_kind
+from ..inference.fitted import name_fits, of_kind
 from ..inference.intervals import check_level as check_level
 from ..inference.intervals import finite, quantiles
 from ..inference.words import HIGH, LOW, MIDDLE
@@ -24,7 +24,7 @@ CONSTANTS = ("E", "A", "B", "alpha", "beta")
 
 def named_fits(fits, kind):
     """Return one or several fits of a kind of `datasets.KINDS` as a dict by name, refusing those of others."""
-    several = by_name(fits)
+    several = name_fits(fits)
     if not several:
         raise InputError("no fit is given; pass a fit, or a dict of fits by name")
     return {name: of_kind(fit, kind) for name, fit in several.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..datasets.reader import Table
+from ..datasets.reader import TableSource
 from ..datasets.wording import check_choice
 from ..errors import InputError
 from .cache import store, whole
@@ -24,7 +24,7 @@ def report(
     fits: Mapping[str, Fit] | None = None,
     *,
     laws: Sequence[Law | str] | None = None,
-    table: Table | None = None,
+    table: TableSource | None = None,
     pages: Sequence[str] | None = None,
     all: bool = False,
     backdrop: bool = False,

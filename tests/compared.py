@@ -15,22 +15,25 @@ WORDED = ("never", "no")
 NUMBER = re.compile(rf"{ONE}|\bnever\b|\bno(?= other)")
 UNITS = {"": 1.0, "%": 0.01, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12, "min": 1 / 60, "h": 1.0}
 INTERVAL = re.compile(rf"({ONE})(?: [a-z]+)? \[({ONE}), (?:({ONE})|never|–)\]|({ONE}) ± ({ONE})")
-# Grades and their reasons, the worst first, are of short chains those of wider intervals.
-GRADES = re.compile(r"Strength of this fit alone, \w+: (?:[^.]|\.\d)*\.|\b(?:strong|fair|weak)\b")
+# Of short chains, whose intervals are wider: grades and their reasons, the worst first, and places far beyond the rows.
+OF_SHORT = re.compile(
+    r"[\d.,]+ times the largest(?! run)|Strength of this fit alone, \w+: (?:[^.]|\.\d)*\.|\b(?:strong|fair|weak)\b"
+)
+ROW = re.compile(r"(?m)^(?=.*\S {2,}\S)")  # of a table, whose rows may change places
 WHOLE = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})*|(?:19|20)\d\d)")  # 1330 has no comma: it has four digits of a float
 COUNTS = re.compile(r"(?m) (?:similar|saves)$")  # last columns of whole numbers of the draws; marks inside, outside (8)
 # Left out: how chains went, of which a fit warns; ratios of the ends of an interval; bounds; dates of fits; thin bands.
 LEFT_OUT = re.compile(
     r"r_hat at most [\d.]+,?|(?:bulk|tail) ESS at least \d+,?|\d+ of \d+ draws distinct"
     r"|a factor of (?:about )?[\d.,e+]*\d(?: \([\d.]+ now\),?)?|[<>] (?=0\.\d)|(?:fits? of|drawn on) [\d-]{10}"
-    r"|; some bands are thinner than their lines|[\d.,]+ times the largest(?! run)"
+    r"|; some bands are thinner than their lines"
 )
 
 
 def differences(before, after, draws=LEAST):
     """Return in what two outputs differ, a list of str: words, and numbers beyond the error of effective draws."""
     if draws < LEAST:
-        before, after = (GRADES.sub("graded", text) for text in (before, after))
+        before, after = (OF_SHORT.sub("graded", text) for text in (before, after))
     (words, numbers), (words_now, numbers_now) = _read(before), _read(after)
     if words != words_now:
         return [f"'{' '.join(words - words_now)}' became '{' '.join(words_now - words)}'"]
@@ -84,10 +87,10 @@ def _read(text):
     Rows and sentences may change places, since results order some.
     """
     text = re.sub(r"(?m)(\d)$", r"\1e0", text) if COUNTS.search(text) else text
-    text = re.sub(r"(?<=side )\((\d+)\)", r"(\1e0)", LEFT_OUT.sub("", " ".join(text.split())))
+    text = re.sub(r"(?<=side )\((\d+)\)", r"(\1e0)", LEFT_OUT.sub("", " ".join(ROW.sub("| ", text).split())))
     spans, numbers = _spans(text), []
     for match in NUMBER.finditer(text):
-        before = NUMBER.sub("#", text[max(0, match.start() - 90) : match.start()]).split()[-3:]
+        before = NUMBER.sub("#", text[max(0, match.start() - 90) : match.start()]).rpartition("|")[2].split()[-3:]
         numbers.append((before, match[0], spans.get(match.start())))
     return collections.Counter(masked(text).split()), sorted(numbers, key=lambda number: number[0])
 

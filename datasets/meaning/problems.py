@@ -12,6 +12,7 @@ from ..columns import RUN, SIZES, recognise
 from ..fixes import DROPPING, EFFECTS, NOTHING, Fix, choice, setting_aside
 from ..formula_nodes import spell
 from ..name_patterns import find_sizes_in_names
+from ..requirements import A_BATCH
 from ..wording import listed, nearest, quoted
 from .facts import agree
 from .magnitudes import likely_units, unit_of_compute
@@ -22,7 +23,6 @@ from .rules import OF_A_ROLE, Problem
 LONGEST = 600  # characters of a message
 SHOWN = (12, 6, 4, 3, 2, 1)  # names in a message, the most that fit
 MULTIPLES = (2, 3, 4, 8, 12)  # FLOP a parameter and token: 2 of the forward pass, 8 with recomputed activations
-A_BATCH = 2**14  # a larger one is of tokens
 ENOUGH = 12  # runs of which the last readings suffice for a law of sizes
 
 

@@ -32,7 +32,7 @@ import xarray as xr
 from ...datasets import netcdf
 from ...datasets.printed import Printed, PrintedTable, Text, drawn_by
 from ...datasets.progress_messages import counted
-from ...datasets.reader import Table, as_table
+from ...datasets.reader import TableSource, as_table
 from ...datasets.wording import p_value, printable, unknown
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import flatten
@@ -58,7 +58,7 @@ LOG_LIKELIHOOD = "log_likelihood"
 
 def calibrate(
     law: Law | str,
-    table: Table,
+    table: TableSource,
     *,
     truth: str | Mapping[str, float] = "posterior",
     simulations: int = 100,

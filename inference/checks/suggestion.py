@@ -1,5 +1,8 @@
 """Which other law predicts better than that of a fit, and what it changes, in a sentence."""
 
+from shlex import quote
+
+from ...datasets.formula_nodes import Name
 from ...datasets.wording import quoted
 from ..intervals import name_quantiles
 from ..quoted import quote_draws
@@ -10,6 +13,14 @@ from .verdict import ALARMS, BY_COLUMN, FITS, verdict_of, verdict_sentence
 EXPONENT = "exponent_parameters"
 ERROR_OF_SIZE = 2.0  # Nats of a size at which Pareto k is above 0.7: our choice; it was 0.1 to 1.5 on public tables.
 LEAST_GAIN = 4.0  # Nats: smaller differences may be noise (Sivula, Magnusson and Vehtari 2020, section 3).
+
+
+def _part_groups(law, column):
+    """Write what to do where the groups of a column differ."""
+    constant = next(iter(getattr(law, "roles", ())), None)  # of a formula
+    way = f"give constants of each, such as {Name(constant, (column,))}" if constant else "fit groups of it"
+    way += "" if constant else f" (--group {quote(column)})"
+    return f"groups that {column!r} names differ: {way}, or choose among them with where"
 
 
 def gain(entry):
@@ -44,9 +55,7 @@ def suggestion(fit, others):
     Model sizes that are left out whole decide where the table has enough of them, otherwise rows.
     """
     columns = [name for name in verdict_of(fit)["rejected_by"] if name.startswith(BY_COLUMN)]
-    fix = "give constants of each, such as A[{0}]" if "formula" in fit.law.options else "fit groups of it (--group {0})"
-    columns = [name.removeprefix(BY_COLUMN) for name in columns]
-    apart = [f"groups that {x!r} names differ: {fix.format(x)}, or choose among them with where" for x in columns]
+    apart = [_part_groups(fit.law, name.removeprefix(BY_COLUMN)) for name in columns]
     better = [entry for entry in others if _is_better(*gain(entry))]
     if verdict_of(fit).get("turns"):
         better = [entry for entry in better if entry["verdict"]["verdict"] == FITS]

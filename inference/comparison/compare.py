@@ -19,7 +19,7 @@ import xarray as xr
 
 from ...datasets.printed import PrintedTable, Text, drawn_by
 from ...errors import InputError
-from ..fitted import Fit, by_name
+from ..fitted import Fit, name_fits
 from ..kinds import find_record
 from ..standing import lines_of_each, standing
 from ..words import probability
@@ -126,7 +126,7 @@ def compare(
     >>> list(bs.compare({"Student-t": fit, "normal": normal}).index)
     ['Student-t', 'normal']
     """
-    fits = by_name(fits)
+    fits = name_fits(fits)
     check_comparable(fits)
     results = {name: _left_out(fit, by, high_k, progress) for name, fit in fits.items()}
     pointwise = pd.DataFrame({name: result.elpd_i.values for name, result in results.items()})

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...datasets.kinds.runs import RUNS
-from ...datasets.reader import Table
+from ...datasets.reader import TableSource
 from ...errors import InputError
 from ...models.loss.budget import training_flop
 from ..estimands.allocate import checked_plan, one_number
@@ -26,7 +26,7 @@ from .targets import target_of
 
 def design(
     fits: Fit | Sequence[Fit],
-    candidates: Table | None = None,
+    candidates: TableSource | None = None,
     budget: float | None = None,
     *,
     compute: float | None = None,

@@ -18,7 +18,7 @@ import xarray as xr
 
 from ...datasets import KINDS, positive_columns
 from ...datasets.kinds.runs import RUNS
-from ...datasets.reader import Table, as_table
+from ...datasets.reader import TableSource, as_table
 from ...models.draws import DRAWS
 from .. import densities
 from ..checks import chains
@@ -35,7 +35,7 @@ LEAST_LEFT = 0.5  # of the effective draws, where these are few
 SETTINGS = ("draws", "tune", "chains")
 
 
-def update(fit: Fit, runs: Table, *, seed: int | None = None, progress: bool = False) -> Fit:
+def update(fit: Fit, runs: TableSource, *, seed: int | None = None, progress: bool = False) -> Fit:
     """Add runs to a fit.
 
     The draws are weighted by the density of the new runs and resampled [1]_, [2]_. If the Pareto k of the weights is

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...datasets.kinds.runs import RUNS
-from ...datasets.reader import Table, as_table
+from ...datasets.reader import TableSource, as_table
 from ...datasets.wording import quoted
 from ...errors import InputError
 from ..fitted import Fit, changed_fit, of_kind
@@ -17,7 +17,7 @@ from ..settings import seed_of
 
 def predict_group(
     fit: Fit,
-    runs: Table | None = None,
+    runs: TableSource | None = None,
     *,
     name: str = "new",
     typical: bool = False,

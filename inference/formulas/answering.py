@@ -37,7 +37,7 @@ INVERSES: dict[str, tuple] = {
 }  # fmt: skip
 
 
-class Span(NamedTuple):
+class Search(NamedTuple):
     """The ends of a search for a column, of its logarithm where `log`."""
 
     low: float
@@ -218,7 +218,7 @@ class Answering:
         With the drift it is the place that is nearest to that of the law alone, or the first where that has none.
         """
         name, (left, right) = self._column(question.asked[0]), question.sides
-        span = self._span(name, beyond=True)
+        span = self._ends_of_search(name, beyond=True)
         held = {name: given[name]} if name in given else {}
 
         def excess(u):
@@ -252,7 +252,7 @@ class Answering:
         if sides and len(names) == 1:
             self._refuse("write best x at ..., or best x, y for an equation of both")
         is_sum = bool(sides) and getattr(sides[0], "function", "") == "+"  # of shares, which lie within the rows
-        spans = {name: self._span(name, beyond=bool(sides), linear=is_sum) for name in names}
+        spans = {name: self._ends_of_search(name, beyond=bool(sides), linear=is_sum) for name in names}
         pairs = [*combinations(names, 2)] if sides else [(name, None) for name in names]
         sign = -1.0 if is_better_higher(self.law) else 1.0
 
@@ -295,13 +295,13 @@ class Answering:
         rows = {f"best {spell(name)}": (self.whole(moved[name]), besides) for name in names}
         return rows | {f"{self.law.parsed.left} there": (self.whole(self.response(at)), {})}
 
-    def _span(self, name, *, beyond, linear=False):
+    def _ends_of_search(self, name, *, beyond, linear=False):
         """Return the ends of a search for a column, within the rows or beyond."""
         x = self.table[name].to_numpy(float)
         if (x > 0).all() and not linear:
-            return Span(*np.log([x.min() * BELOW, x.max() * ABOVE] if beyond else [x.min(), x.max()]), True)
+            return Search(*np.log([x.min() * BELOW, x.max() * ABOVE] if beyond else [x.min(), x.max()]), True)
         range_beyond = (x.max() - x.min()) * (beyond and not linear)
-        return Span(x.min() - range_beyond, x.max() + 10 * range_beyond, False)
+        return Search(x.min() - range_beyond, x.max() + 10 * range_beyond, False)
 
     def _column(self, node):
         if node.name not in self.law.columns:

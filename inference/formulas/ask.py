@@ -141,15 +141,15 @@ def _quote(fit, answers):
     """Return draws of answers, a list of (sample,), of the width that every surface prints, with their drift."""
     of_fit, wide = {dim: fit["posterior"][dim] for dim in DRAWS}, {}
 
-    def by_draw(x):
+    def shape_by_draw(x):
         return xr.DataArray(x.reshape([of.size for of in of_fit.values()]), of_fit, DRAWS)
 
     for bounded in (True, False):
         some = {k: one for k, one in enumerate(answers) if one.bounded == bounded}
         scale = np.log if bounded else np.asarray
         with np.errstate(invalid="ignore"):
-            drift = {k: by_draw(scale(one.drifting) - scale(one.alone)) for k, one in some.items()}
-            alone = {k: by_draw(one.alone) for k, one in some.items()}
+            drift = {k: shape_by_draw(scale(one.drifting) - scale(one.alone)) for k, one in some.items()}
+            alone = {k: shape_by_draw(one.alone) for k, one in some.items()}
             wide |= quote_draws(fit, alone, bounded=bounded, drift=drift)
     return [np.where(np.isfinite(one.alone), wide[k].values.ravel(), one.drifting) for k, one in enumerate(answers)]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from ...datasets.reader import Table, as_table
+from ...datasets.reader import TableSource, as_table
 from ...datasets.requirements import positive_columns
 from ...datasets.wording import check_choice
 from ...errors import InputError
@@ -23,7 +23,7 @@ COUNTED = {"nonembedding": "parameters_nonembedding", "total": "parameters"}
 BUDGETS = 100
 
 
-def curve_frontier(runs: Table, *, basis: str = "total", budgets: int = BUDGETS) -> PointEstimate:
+def curve_frontier(runs: TableSource, *, basis: str = "total", budgets: int = BUDGETS) -> PointEstimate:
     """Estimate exponents of the lower envelope of training curves, approach 1 of Hoffmann et al. (2022), section 3.1.
 
     Runs of one size make a curve: their log losses at each D, averaged over runs (seeds), joined by straight lines in

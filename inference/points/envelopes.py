@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.deferred import stats
-from ...datasets.reader import Table, as_table
+from ...datasets.reader import TableSource, as_table
 from ...datasets.requirements import positive_columns
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
@@ -32,7 +32,7 @@ FEWEST_SIZES = 4
 
 
 def fit_isoflop(
-    runs: Table,
+    runs: TableSource,
     *,
     compute: Sequence[float] | None = None,
     by: str | None = None,
@@ -149,7 +149,7 @@ def check_isoflop(*, compute=None, by=None, width=WIDTH, minimum_runs=None):
             raise InputError(f"compute must be positive numbers of FLOP, not {compute.tolist()!r}")
 
 
-def fit_frontier(runs: Table, *, bins: int = BINS, minimum_runs: int = 3) -> PointEstimate:
+def fit_frontier(runs: TableSource, *, bins: int = BINS, minimum_runs: int = 3) -> PointEstimate:
     """Estimate a power law from the best run at each level of compute, a rough approach 1 of Hoffmann et al. (2022).
 
     Approach 1 takes, at each of many budgets, the lowest of all training curves (section 3.1 of [1]_). This one has

@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import expit
 
 from ...datasets import require
-from ...datasets.reader import Table, as_table
+from ...datasets.reader import TableSource, as_table
 from ...datasets.wording import check_choice, quoted, suggestion
 from ...errors import InputError
 from ..workers import one_thread
@@ -70,7 +70,7 @@ def between_anchors(anchors, capability, models):
     return origin, (high - low) / (capability[second] - origin), low
 
 
-def fit_item_response(scores: Table, *, benchmark: str, clip: float = 0.0) -> PointEstimate:
+def fit_item_response(scores: TableSource, *, benchmark: str, clip: float = 0.0) -> PointEstimate:
     """Fit capabilities, difficulties and slopes to scores by penalised least squares.
 
     It is the estimator of the Epoch Capabilities Index [1]_.

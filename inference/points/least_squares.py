@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from ...datasets.formula_nodes import Name
-from ...datasets.reader import Table, as_table
+from ...datasets.reader import TableSource, as_table
 from ...errors import DiagnosticWarning, InputError
 from ...models.formula.law import Formula
 from .result import PointEstimate
@@ -20,13 +20,12 @@ HUGE = 1e100
 COARSE, FINE = ({"xtol": x, "ftol": x, "gtol": x, "max_nfev": n} for x, n in ((1e-8, 400), (1e-15, 1000)))
 
 
-def fit_formula(formula: str | Formula, table: Table, *, starts: int = SOLVED, seed: int = 1) -> PointEstimate:
+def fit_formula(formula: str | Formula, table: TableSource, *, starts: int = SOLVED, seed: int = 1) -> PointEstimate:
     """Fit a formula by least squares of its residuals, on the scale of its noise.
 
     That is the logarithm of a positive response, unless the formula has ``noise="additive"``. Standard errors of rows
-    are not used. Starts are draws of the
-    prior, each with the best values of those constants in which the formula is linear. The priors have no other part in
-    the estimates, and signs are free.
+    are not used. Starts are draws of the prior, each with the best values of those constants in which the formula is
+    linear. The priors have no other part in the estimates, and signs are free.
 
     Parameters
     ----------

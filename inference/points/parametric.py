@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...datasets.reader import Table, as_table
+from ...datasets.reader import TableSource, as_table
 from ...datasets.requirements import positive_columns
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss import chinchilla
@@ -45,7 +45,7 @@ class _Solution:
 
 
 def fit_huber(
-    runs: Table,
+    runs: TableSource,
     *,
     threshold: float = 1e-3,
     scale: str = "free",

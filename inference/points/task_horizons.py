@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import expit
 
 from ...datasets import require
-from ...datasets.reader import Table, as_table
+from ...datasets.reader import TableSource, as_table
 from ...datasets.wording import check_choice, quoted
 from ...errors import InputError
 from .curves import slopes
@@ -27,7 +27,7 @@ DAYS, ENDS = 365.25, (0.025, 0.975)
 
 
 def fit_horizons(
-    successes: Table,
+    successes: TableSource,
     *,
     weights: str = "families",
     penalty: float = PENALTY,

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from ...datasets import load
-from ...datasets.reader import Table
+from ...datasets.reader import TableSource
 from ...models.laws import Progress
 from ...models.progress.specifications import SPECIFICATIONS
 from ..fitted import Fit
@@ -34,7 +34,7 @@ VARIANTS = {
 }
 
 
-def new_fitter(table: Table | None = None, *, sampler: str | None = None) -> Fitter:
+def new_fitter(table: TableSource | None = None, *, sampler: str | None = None) -> Fitter:
     """Return a `Fitter` of the specifications on one table, each of which it compiles at its first fit.
 
     Parameters
@@ -52,7 +52,7 @@ def new_fitter(table: Table | None = None, *, sampler: str | None = None) -> Fit
 
 
 def fit_all(
-    table: Table | None = None,
+    table: TableSource | None = None,
     *,
     specifications: Sequence[int] = tuple(SPECIFICATIONS),
     fitter: Fitter | None = None,

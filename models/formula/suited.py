@@ -105,18 +105,18 @@ class SuitedToTable:
         many = len(table) >= len(law.prior_of) + LEAST_FREE and noise in SCATTERS
         return replace(law, tails=law.tails or ("student_t" if many else "normal"))
 
-    def _check_falls(self, rows, place):
+    def _check_falls(self, rows):
         """Refuse a response that rises with a column, others equal, if the formula falls in all draws of the prior."""
         for column in self.columns:
             of = partial_rank_correlation(rows, column, [x for x in self.columns if x != column], self.observed)
             if of is None or of.r <= RISING or (p := of.p_rise()) >= LIKELY:
                 continue
             draws = self.prior_draws(np.random.default_rng(1), self.reference(rows), rows, PRIOR_DRAWS)
-            larger = rows.assign(**{column: rows[column] * 1.01})
+            larger = rows.assign(**{column: rows[column] + 0.01 * rows[column].abs()})
             if not (draws.mean(larger) > draws.mean()).any():
                 raise InputError(
-                    f"{place}: {self.observed} rises with {column} (rank correlation {of.r:.2f}, {p_value(p)}), and "
-                    f"the formula only falls with it; write one that may rise, such as '{self.parsed.left} ~ "
+                    f"{place_of(rows)}: {self.observed} rises with {column} (rank correlation {of.r:.2f}, "
+                    f"{p_value(p)}), and the formula only falls with it; write one that may rise, such as '{self.parsed.left} ~ "
                     f"A * {spell(column)}**alpha', or choose other columns or rows"
                 )
 
@@ -176,7 +176,7 @@ class SuitedToTable:
     def notes(self, suited, rows):
         """Return sentences on the errors of rows, and on rows that are far from those beside them; refuse a rise."""
         law, sentences = suited, []
-        law._check_falls(rows, rows.attrs.get("source", "the table"))
+        law._check_falls(rows)
         copies = int(rows.duplicated().sum())
         if copies and (rows[law.observed] % 1 != 0).any():
             sentences.append(

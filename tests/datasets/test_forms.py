@@ -709,6 +709,7 @@ def test_years_with_parts_of_them_are_days_and_months_after_a_point_are_asked_ab
     assert days.dt.strftime("%Y-%m-%d").tolist() == ["2015-01-01", "2015-07-02", "2016-04-01"]
     assert not faults and not halfwidths.any()
     assert len(as_days(pd.Series(["2015.06", "2016.12"]))[2]) == 2
+    assert len(as_days(pd.Series([2015.06, 2015.10, 2015.11]))[2]) == 3  # the zero of October is lost
     assert as_days(pd.Series([2015.0, 2016.0]))[1].tolist() == [182.5, 183.0]  # whole years
 
 

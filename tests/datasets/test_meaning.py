@@ -41,7 +41,7 @@ def asked(words):
             chosen.setdefault(name, []).append(value)
         else:
             chosen[name] = float(value) if name in ("bytes_per_token", "flop_per_parameter_token") else value
-    read = parsing._reader_options(options.Reading(**chosen))
+    read = parsing.reader_options(options.Reading(**chosen))
     return {name: x for name, x in read.items() if x not in (None, False, 0, {}, [])}
 
 

@@ -42,7 +42,7 @@ def proposals(message):
             chosen.setdefault(name[2:].replace("-", "_"), []).extend(shlex.split(value) or [True])
         lists = ("column", "unit", "ignore", "option")
         fitting = options.Fitting(**{name: x if name in lists else x[0] for name, x in chosen.items()})
-        read = {name: x for name, x in parsing._reader_options(fitting).items() if x not in (None, False, 0, {}, [])}
+        read = {name: x for name, x in parsing.reader_options(fitting).items() if x not in (None, False, 0, {}, [])}
         # A law with effects of runs needs the column of runs.
         yield read | ({"needed": "run"} if fitting.option == ["run_effects=true"] else {})
 

@@ -329,3 +329,10 @@ def test_a_column_of_the_formula_is_no_error_of_its_response():
     table = pd.DataFrame({"sd": np.geomspace(1, 100, 12), "loss": 2 + np.geomspace(1, 0.1, 12)})
     assert Formula("loss ~ E + A * sd**-a").suited(table).errors == "none"
     assert Formula("loss ~ E + A * n**-a").suited(table.assign(n=table["sd"])).errors == ("sd",)
+
+
+def test_a_rise_with_a_column_of_negative_numbers_is_no_fall():
+    x = np.linspace(-6, -1, 12)
+    table = pd.DataFrame({"log rate": x, "loss": 2 + 0.2 * (x + 6) + 0.01 * np.random.default_rng(0).normal(size=12)})
+    law = Formula("loss ~ a + b * `log rate`").suited(table)
+    assert law.notes(law, law.rows(table)) == []
