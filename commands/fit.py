@@ -215,9 +215,9 @@ def _law_and_data(law, file, data):
 
     words = [word for word in (law, file) if word is not None]
     laws = [word for word in words if "~" in word or word in models.laws.names()]
+    if not laws:  # one that is misspelt is refused with the names of laws
+        laws = [word for word in words if not is_table(word)]
     of_data = [word for word in words if word not in laws]
-    if len(of_data) == 1 and not laws and not is_table(of_data[0]):
-        laws, of_data = of_data, []  # a law that is misspelt, which is refused with the names of laws
     if len(of_data) + (data is not None) > 1 or len(laws) > 1:
         raise InputError(f"{' '.join(words)}: give one law and one table, as FILE or with --data")
     return next(iter(laws), None), next(iter(of_data), data)

@@ -382,6 +382,12 @@ def test_a_table_in_the_place_of_a_fit_names_the_command_that_fits_it(fits, tmp_
     succeeded("allocate", out, "--compute", "1e21", folder=tmp_path)
 
 
+@pytest.mark.parametrize("words", [("chinchila", "runs.csv"), ("runs.csv", "chinchila")])
+def test_a_law_that_is_misspelt_next_to_a_table_is_told(words, tmp_path):
+    RUNS.to_csv(tmp_path / "runs.csv", index=False)
+    assert 'did you mean "chinchilla"?' in refused("fit", *words, folder=tmp_path)
+
+
 def test_a_table_may_stand_without_its_option(fits):
     named = succeeded("fit", "chinchilla", "--data", "mine.csv", *SHORT, folder=fits)
     for words in (("chinchilla", "mine.csv"), ("mine.csv", "chinchilla")):

@@ -114,10 +114,11 @@ class SuitedToTable:
             draws = self.prior_draws(np.random.default_rng(1), self.reference(rows), rows, PRIOR_DRAWS)
             larger = rows.assign(**{column: rows[column] + 0.01 * rows[column].abs()})
             if not (draws.mean(larger) > draws.mean()).any():
+                risen = f"{self.observed} rises with {column} (rank correlation {of.r:.2f}, {p_value(p)})"
+                other = f"'{self.parsed.left} ~ A * {spell(column)}**alpha'"
                 raise InputError(
-                    f"{place_of(rows)}: {self.observed} rises with {column} (rank correlation {of.r:.2f}, "
-                    f"{p_value(p)}), and the formula only falls with it; write one that may rise, such as '{self.parsed.left} ~ "
-                    f"A * {spell(column)}**alpha', or choose other columns or rows"
+                    f"{place_of(rows)}: {risen}, and the formula only falls with it; write one that may rise, such as "
+                    f"{other}, or choose other columns or rows"
                 )
 
     def _find_columns(self, table):
