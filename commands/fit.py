@@ -209,12 +209,13 @@ def _law_and_data(law, file, data):
     """Return the law and the table that words of a command name, in any order, or that `data` names."""
     from .. import models
     from ..datasets import catalogue
+    from ..models import published
 
     def is_table(word):
         return bool(Path(word).suffix) or Path(word).exists() or word in set(catalogue()["name"])
 
     words = [word for word in (law, file) if word is not None]
-    laws = [word for word in words if "~" in word or word in models.laws.names()]
+    laws = [word for word in words if "~" in word or word in (*models.laws.names(), *published.laws())]
     if not laws:  # one that is misspelt is refused with the names of laws
         laws = [word for word in words if not is_table(word)]
     of_data = [word for word in words if word not in laws]

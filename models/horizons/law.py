@@ -140,7 +140,7 @@ class Horizons(ModelsOnItems, MemberLaw):
     # The table -------------------------------------------------------------------------------------------------------
 
     def suited(self, table):
-        """Return the law with effects of families and a bias of estimates, where it leaves them to a table with both."""
+        """Return the law with effects of families and a bias of estimates where the table has both."""
         has = {"family_effects": design.has_families(table), "estimates": design.has_anchors(table)}
         return replace(self, **{name: True for name in OF_THE_TABLE if getattr(self, name) is None and has[name]})
 
