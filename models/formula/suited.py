@@ -28,6 +28,7 @@ from ...datasets.meaning.names import words
 from ...datasets.wording import listed, p_value, quoted, suggestion
 from ...errors import InputError
 from ..loss.direction import LIKELY, RISING, partial_rank_correlation
+from ..priors import Prior
 from .constants import FUNCTIONS
 
 SHOWN = 5  # rows in a message
@@ -99,10 +100,9 @@ def find_errors(table, response):
 
 def _find_column(table, letter, what):
     """Return the column that a letter of a formula stands for: of its name, or of that of what it is."""
-    if letter in table:
-        return letter
     called, numbers = what.partition(",")[0], [str(name) for name in table.select_dtypes("number")]
-    found = [name for name in numbers if recognise(name) == called]
+    found = [name for name in (letter, called) if name in numbers][:1]
+    found = found or [name for name in numbers if recognise(name) == called]
     found = found or [name for name in numbers if {*_stems(called)} <= {*_stems(name)}]
     found = found or [name for name in numbers if recognise_later(name) == called]
     if len(found) == 1:
@@ -371,6 +371,8 @@ class SuitedToTable:
         """Return values of constants inside functions and powers that suit the columns, for a look at signs."""
         usual = {name: 0.3 if role.kind == "exponent" else 1.0 for name, role in self.roles.items()}
         for name, role in self.roles.items():
+            if role.kind == "given":
+                usual[name] = Prior.parse(str(self.priors[name])).median
             if role.kind in ("relative", "place"):
                 x = self._evaluate_on(role.beside, table, usual)
                 x = np.median(x if role.kind == "place" else np.abs(x))
