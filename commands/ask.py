@@ -21,7 +21,7 @@ def ask(
     ],
     json: options.Json = False,
 ):
-    """Answer questions about a fit of a formula, or about a published law from its constants."""
+    """Answer questions about a fit of a formula, or a published law."""
     from ..inference import published, storage
     from ..models.published import laws
 

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from shlex import quote
 
 import numpy as np
 import pandas as pd
 
-from ...datasets.columns import recognise, recognise_later
-from ...datasets.formula_nodes import (
-    NEGATIVE,
-    NUMPY,
-    POWER,
-    Call,
-    Name,
-    Number,
-    evaluate,
-    names_in,
-    replace_names,
-    spell,
-    walk,
-)
+from ...datasets.formula_nodes import NEGATIVE, NUMPY, POWER, Call, Name, Number, evaluate, names_in, spell, walk
 from ...datasets.formulas import FormulaError
 from ...datasets.meaning.names import words
 from ...datasets.wording import listed, p_value, quoted, suggestion
@@ -30,6 +16,7 @@ from ...errors import InputError
 from ..loss.direction import LIKELY, RISING, partial_rank_correlation
 from ..priors import Prior
 from .constants import FUNCTIONS
+from .letters import spell_out
 
 SHOWN = 5  # rows in a message
 OF_DRAWS = {"chain", "draw", "z"}
@@ -98,27 +85,6 @@ def find_errors(table, response):
     return (found["around"], *(seeds[:1] if {*_pieces(found["around"])} & SPREADS else ()))
 
 
-def _find_column(table, letter, what):
-    """Return the column that a letter of a formula stands for: of its name, or of that of what it is."""
-    called, numbers = what.partition(",")[0], [str(name) for name in table.select_dtypes("number")]
-    found = [name for name in (letter, called) if name in numbers][:1]
-    found = found or [name for name in numbers if recognise(name) == called]
-    found = found or [name for name in numbers if {*_stems(called)} <= {*_stems(name)}]
-    found = found or [name for name in numbers if recognise_later(name) == called]
-    if len(found) == 1:
-        return found[0]
-    why = f"columns {listed(found)} may be" if found else "no column is"
-    example = found[0] if found else "NAME"
-    raise InputError(
-        f"{place_of(table)}: {why} {letter}, the {what}; name it with columns={{{letter!r}: {example!r}}} (--column "
-        f"{letter}={quote(example)}); the columns are {listed(table.columns)}"
-    )
-
-
-def _stems(name):
-    return [part.removesuffix("s") for part in words(name)]
-
-
 class SuitedToTable:
     """How a formula is suited to a table, and what of the rows its quantities refer to."""
 
@@ -161,7 +127,7 @@ class SuitedToTable:
         if self.columns:
             return self
         if self.letters:
-            return self._spell_out(table)._find_columns(table)
+            return spell_out(self, table)._find_columns(table)
         names = [str(name) for name in table.columns]
         left, right = self.parsed.left, dict.fromkeys(name.name for name in names_in(self.parsed.right))
         columns = tuple(name for name in right if name in names)
@@ -184,15 +150,6 @@ class SuitedToTable:
         if len(columns) == len(right):
             refuse(f" has no constant: every name is a column; write one that is none, such as {left} ~ a * (...)")
         return replace(self, columns=columns)
-
-    def _spell_out(self, table):
-        """Return the law with names of columns in the place of its letters; refuse a letter of which none has one."""
-        found = {letter: _find_column(table, letter, what) for letter, what in self.letters.items()}
-        left, right = (
-            replace_names(side, lambda name: replace(name, name=found.get(name.name, name.name)))
-            for side in (self.parsed.left, self.parsed.right)
-        )
-        return replace(self, formula=f"{left} ~ {right}", letters={})
 
     def _usual_noise(self, table, y):
         names = counts_of(self.parsed.left)
@@ -370,9 +327,9 @@ class SuitedToTable:
     def _usual_constants(self, table):
         """Return values of constants inside functions and powers that suit the columns, for a look at signs."""
         usual = {name: 0.3 if role.kind == "exponent" else 1.0 for name, role in self.roles.items()}
+        given = [name for name, role in self.roles.items() if role.kind == "given"]
+        usual |= {name: Prior.parse(str(self.priors[name])).median for name in given}
         for name, role in self.roles.items():
-            if role.kind == "given":
-                usual[name] = Prior.parse(str(self.priors[name])).median
             if role.kind in ("relative", "place"):
                 x = self._evaluate_on(role.beside, table, usual)
                 x = np.median(x if role.kind == "place" else np.abs(x))

@@ -93,3 +93,12 @@ def test_unknown_laws_and_constants_are_refused():
         bs.published("brown-2024").predict(k=10)
     with pytest.raises(InputError, match=r"lacks .*D.*: tokens"):
         bs.published("hoffmann-2022").predict(pd.DataFrame({"N": [1e9]}))
+
+
+def test_neighbours_of_a_law_keep_the_priors_that_its_constants_need():
+    runs = bs.load("routed_lms").query("routing == 'Dense' or routing == 'Hash'")
+    law = bs.law("clark-2022-hash").suited(runs)
+    assert law.signs == {"A": 1}  # at the medians of the priors, where 1 / Es - 1 / Em is not 0
+    others = law.wider_laws(runs)
+    assert len(others) == 3 and all({*other.priors} == {"Es", "Em"} for other in others)
+    assert all({"Es", "Em"} <= {*other.suited(runs).roles} for other in others)
