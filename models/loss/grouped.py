@@ -318,10 +318,6 @@ class Grouped(Law):
         """Return the compute-optimal sizes in one group, which must be one of the fit; see the law's."""
         return self.law.optimum(draws.of(group), compute, **planned)
 
-    def plan(self, constants, **planned):
-        """Return the models of any group that may be trained; see the law's."""
-        return self.law.plan(constants, **planned)
-
     def planned_rows(self, rows, *, group=None, **planned):
         """Return the rows of the group that the runs planned are of."""
         return rows if group is None else rows[labelled(rows[self.by]) == str(group)]
