@@ -19,7 +19,7 @@ from .columns import recognise
 from .json_tables import read_json, read_json_lines
 from .panels import join_metrics
 from .text import read_markdown, read_plain, read_separated, refuse_duplicates, refuse_empty
-from .wording import listed, printable, quoted, reason, suggestion
+from .wording import listed, printable, quoted, reason, source_of, suggestion
 
 SHOWN = 5  # different sentences about files of a pattern
 
@@ -33,7 +33,7 @@ def open_table(source, *, text=(), form=None, readers=None):
     ``attrs["sentences"]`` lists what to report about the way it was read. A table that cannot be read is refused.
     """
     if isinstance(source, pd.DataFrame):
-        label = name = source.attrs.get("source", "the table")
+        label = name = source_of(source)
         kept = [name for name in source.index.names if name not in (None, "line", "row", "place", *source.columns)]
         frame = source.reset_index(kept).reset_index(drop=True).rename_axis(index="row")
         if form is not None and frame.columns.nlevels == 1:
