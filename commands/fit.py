@@ -179,7 +179,8 @@ def _proposing(law, data, fitting, out):
                 return ["fit", name, *(word for word in sys.argv[2:] if word != law)]
             return ["fit", name, *parsing.reading(data, fitting), *(["--out", out] if out else [])]
 
-        raise parsing.tried(error, ways, attempt, words) from None
+        told = parsing.tried(error, ways, attempt, words)
+        raise (told if told.commands else error) from None
 
 
 def _law_of_repeats(law, table, data, fitting):

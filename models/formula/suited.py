@@ -11,7 +11,7 @@ import pandas as pd
 from ...datasets.formula_nodes import NEGATIVE, NUMPY, POWER, Call, Name, Number, evaluate, names_in, spell, walk
 from ...datasets.formulas import FormulaError
 from ...datasets.meaning.names import words
-from ...datasets.wording import listed, p_value, quoted, suggestion
+from ...datasets.wording import listed, p_value, quoted, source_of, suggestion
 from ...errors import InputError
 from ..loss.direction import LIKELY, RISING, partial_rank_correlation
 from ..priors import Prior
@@ -47,11 +47,6 @@ def counts_of(left):
         case Call("/", (Name(successes, ()), Name(trials, ()))):
             return successes, trials
     return None
-
-
-def place_of(table):
-    """Return how messages call a table."""
-    return table.attrs.get("source", "the table")
 
 
 def _pieces(name):
@@ -119,7 +114,7 @@ class SuitedToTable:
                 risen = f"{self.observed} rises with {column} (rank correlation {of.r:.2f}, {p_value(p)})"
                 other = f"'{self.parsed.left} ~ A * {spell(column)}**alpha'"
                 raise InputError(
-                    f"{place_of(rows)}: {risen}, and the formula only falls with it; write one that may rise, such as "
+                    f"{source_of(rows)}: {risen}, and the formula only falls with it; write one that may rise, such as "
                     f"{other}, or choose other columns or rows"
                 )
 
@@ -135,7 +130,7 @@ class SuitedToTable:
         known = f"the columns are {listed(names)}"
 
         def refuse(why):
-            raise FormulaError(f"{place_of(table)}: formula {self.formula!r}{why}")
+            raise FormulaError(f"{source_of(table)}: formula {self.formula!r}{why}")
 
         for name in (*(name.name for name in names_in(left)), *groups):
             if name not in names:
@@ -210,9 +205,9 @@ class SuitedToTable:
         numbers = dict.fromkeys((*left, *self.columns, *self.error_columns))
         for name in (*numbers, *self.apart):
             if name not in table:
-                raise FormulaError(f"{place_of(table)}: no column {quoted(name)}{suggestion(name, table.columns)}")
+                raise FormulaError(f"{source_of(table)}: no column {quoted(name)}{suggestion(name, table.columns)}")
         for name in numbers:
-            column, about = table[name], f"{place_of(table)}: column {quoted(name)}"
+            column, about = table[name], f"{source_of(table)}: column {quoted(name)}"
             if column.dtype.kind not in "fiub":
                 raise InputError(f"{about} holds text, and the formula takes its numbers")
             bad = ~np.isfinite(column.to_numpy(float))
@@ -230,7 +225,7 @@ class SuitedToTable:
             if bad.any():
                 row = int(np.argmax(bad))
                 value = " / ".join(f"{x[row]:g}" for x in values)
-                raise InputError(f"{place_of(table)}: {what} is {value} in row {table.index[row] + 1}, {why}")
+                raise InputError(f"{source_of(table)}: {what} is {value} in row {table.index[row] + 1}, {why}")
 
     def _faults(self, table):
         """Yield what rows fail by, where the response, or a part of the right side of columns alone, has no value.
@@ -338,7 +333,7 @@ class SuitedToTable:
 
     def rows(self, table):
         """Return the rows, refusing a table that cannot inform the formula."""
-        place, count = place_of(table), len(self.roles)
+        place, count = source_of(table), len(self.roles)
         if "binomial" in self.noise and not counts_of(self.parsed.left):
             of = f"successes / trials, not of {self.observed}"
             raise InputError(f'{place}: binomial noise is of {of}; set noise="relative"')

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import filled, require
+from ...datasets.wording import source_of
 from ...errors import InputError
 from ..arrays import exp, log, pick, sum_by
 from ..contrasts import Contrast, bin_levels, informed, ordinals
@@ -158,7 +159,7 @@ class Horizons(ModelsOnItems, MemberLaw):
             If a column is missing or empty in a row, there are fewer than three models or tasks, or all tasks are of
             one length.
         """
-        place = table.attrs.get("source", "the table")
+        place = source_of(table)
         if self.trend is not None and "year" not in table:
             raise InputError(
                 f"{place}: no column has the dates of models, which trend={self.trend!r} needs; add a column 'date', "
