@@ -21,7 +21,7 @@ def ask(
     ],
     json: options.Json = False,
 ):
-    """Answer questions about a fit of a formula, or a published law."""
+    """Answer questions about a fitted or a published formula."""
     from ..inference import published, storage
     from ..models.published import laws
 

@@ -11,7 +11,7 @@ def laws(
     name: Annotated[str | None, Argument(metavar="NAME", help="A published law.")] = None,
     json: options.Json = False,
 ):
-    """List published laws by what they are of, or show one: its formula, columns, constants and source."""
+    """List published laws by what they are of, or show one."""
     from dataclasses import asdict
 
     from ..models import published
@@ -27,6 +27,6 @@ def laws(
         return
     longest = max(len(law.name) for law in every)
     for of in dict.fromkeys(law.of for law in every):
-        lines = [f"  {law.name:{longest}}  {law.formula}" for law in every if law.of == of]
+        lines = [f"  {law.name:{longest}}  {law.source.partition(',')[0]}" for law in every if law.of == of]
         print(f"{of[:1].upper()}{of[1:]}", *lines, sep="\n")
     tables.print_sentences(["bayescaling laws NAME shows one", "bayescaling fit NAME FILE fits it"])

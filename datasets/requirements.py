@@ -25,7 +25,7 @@ def require(frame, columns, *, purpose):
     if missing:
         named = choice(missing[0], _propose(frame, missing[0]))
         raise InputError(
-            f"{frame.attrs.get('source', 'the table')}: {purpose} needs {listed(missing)}; the columns are "
+            f"{source_of(frame)}: {purpose} needs {listed(missing)}; the columns are "
             f"{listed(frame.columns)}; read the table with {named} if another name holds it"
         )
 
@@ -75,7 +75,7 @@ def filled(frame, column, *, purpose):
     missing = frame[column].isna().to_numpy()
     if missing.any():
         raise InputError(
-            f"{frame.attrs.get('source', 'the table')}: column {column!r} is empty in row {frame.index[missing][0]}, "
+            f"{source_of(frame)}: column {column!r} is empty in row {frame.index[missing][0]}, "
             f"but {purpose} needs it in every row; fill it in or delete the row"
         )
 

@@ -15,6 +15,7 @@ import xarray as xr
 from ..datasets import KINDS
 from ..datasets.progress_messages import announced, counted, lasting, say
 from ..datasets.reader import TableSource, as_table
+from ..datasets.wording import source_of
 from ..errors import InputError
 from ..models.draws import Draws
 from ..models.law import Law
@@ -277,7 +278,7 @@ def _refuse_computed(law, rows, reference):
     if constants is not None:
         listed = ", ".join(f"{name} {value:.6g}" for name, value in constants.items())
         raise InputError(
-            f"{rows.attrs.get('source', 'the table')}: the {law.observed} of every row lies on the {law.name} law to "
+            f"{source_of(rows)}: the {law.observed} of every row lies on the {law.name} law to "
             f"rounding ({listed}): it was computed, not measured, and there is no noise to estimate; fit measured "
             "values, or add noise to simulate them"
         )

@@ -8,6 +8,7 @@ from typing import Any
 from ..datasets.checks import warn
 from ..datasets.progress_messages import say
 from ..datasets.reader import TableSource, as_table
+from ..datasets.wording import source_of
 from ..errors import InputError, TableNote
 from ..models.law import Law
 from ..models.laws import as_law
@@ -125,7 +126,7 @@ def fit(
 def _fitted(law, table, sampler, settings):
     """Fit the law that is suited to a table, with effects of groups of rows where it predicts better with them."""
     fitter = Fitter(law.suited(table), table, sampler=sampler)
-    place = table.attrs.get("source", "the table")
+    place = source_of(table)
     for sentence in law.notes(fitter.law, fitter.rows):
         warn(f"{place}: {sentence}", TableNote)
     result = fitter.fit(**settings)

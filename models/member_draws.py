@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..datasets.deferred import xr
-from ..datasets.wording import quoted
+from ..datasets.wording import quoted, source_of
 from ..errors import InputError
 from .draws import BLOCK, CoordinateDraws, flatten
 
@@ -16,7 +16,7 @@ def places(rows, column, names, values=None):
     if (codes < 0).any():
         row = int(np.argmax(codes < 0))
         raise InputError(
-            f"{rows.attrs.get('source', 'the table')}: {column} {quoted(values.iloc[row])} in row "
+            f"{source_of(rows)}: {column} {quoted(values.iloc[row])} in row "
             f"{rows.index[row] + 1} is none of those fitted; fit a table that has it"
         )
     return codes

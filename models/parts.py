@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..datasets import KINDS, fractional_years
-from ..datasets.wording import unknown
+from ..datasets.wording import source_of, unknown
 from ..errors import InputError
 from .contrasts import groupings
 
@@ -138,7 +138,7 @@ class Grouping:
         column = by if by in rows else self.axes.get(by, by)
         if column not in rows:
             others = [name for name in (*self.axes, *rows) if name != by]
-            raise InputError(unknown(f"{rows.attrs.get('source', 'the table')}: column", by, others))
+            raise InputError(unknown(f"{source_of(rows)}: column", by, others))
         cells = rows[column]
         if cells.dtype.kind == "M":
             cells = fractional_years(cells)
@@ -146,7 +146,7 @@ class Grouping:
         if not np.isfinite(values).all():
             row = int(np.argmin(np.isfinite(values)))
             raise InputError(
-                f"{rows.attrs.get('source', 'the table')}: column {column!r} is {rows[column].iloc[row]} in row "
+                f"{source_of(rows)}: column {column!r} is {rows[column].iloc[row]} in row "
                 f"{row + 1}, which is no number to cut the rows by; choose another column or delete the row"
             )
         return values

@@ -6,7 +6,7 @@ from shlex import quote
 from ...datasets.columns import recognise, recognise_later
 from ...datasets.formula_nodes import replace_names
 from ...datasets.meaning.names import words
-from ...datasets.wording import listed
+from ...datasets.wording import listed, source_of
 from ...errors import InputError
 
 
@@ -31,7 +31,7 @@ def _find_column(table, letter, what):
         return found[0]
     why = f"columns {listed(found)} may be" if found else "no column is"
     example = found[0] if found else "NAME"
-    place, known = table.attrs.get("source", "the table"), f"the columns are {listed(table.columns)}"
+    place, known = source_of(table), f"the columns are {listed(table.columns)}"
     way = f"name it with columns={{{letter!r}: {example!r}}} (--column {letter}={quote(example)})"
     raise InputError(f"{place}: {why} {letter}, the {what}; {way}; {known}")
 

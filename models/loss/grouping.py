@@ -57,7 +57,7 @@ def check_runs(table, by, run, scales):
     if several.any():
         first = several.index[np.argmax(several)]
         raise InputError(
-            f"{table.attrs.get('source', 'the table')}: run {quoted(first)} is in groups "
+            f"{source_of(table)}: run {quoted(first)} is in groups "
             f"{listed(sorted(set(labels[runs == first])))} of column {by!r}, but rows of a run are of one group where "
             f"{listed(scales)} is by group; name the runs of each group apart, or share {listed(scales)}"
         )

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
+from ...datasets.wording import source_of
 from ...errors import InputError
 from ..arrays import exp, log, minimum
 from ..contrasts import Contrast, ordinals
@@ -135,7 +136,7 @@ class LearningRate(Chinchilla):
         for column in self.settings:
             if rows.groupby(rungs(rows).to_numpy())[column].nunique().max() < 2:
                 raise InputError(
-                    f"{table.attrs.get('source', 'the table')}: no size has runs with two values of {column!r} on the "
+                    f"{source_of(table)}: no size has runs with two values of {column!r} on the "
                     f"same tokens, so that nothing tells what others lose; add such runs, or fit {WITHOUT[column]}"
                 )
         return rows

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ....datasets import CHINCHILLA_VOCABULARY
-from ....datasets.wording import shown
+from ....datasets.wording import shown, source_of
 from ....errors import InputError
 from ...arrays import exp, log, spread
 from ...naming import check_positive
@@ -135,7 +135,7 @@ class Configurations(LossLaw):
         if not (total > nonembedding).all():
             row = int(np.argmin(total > nonembedding))
             raise InputError(
-                f"{table.attrs.get('source', 'the table')}: row {row + 1} has parameters {total[row]:g}, not above "
+                f"{source_of(table)}: row {row + 1} has parameters {total[row]:g}, not above "
                 f"parameters_nonembedding {nonembedding[row]:g}; leave models without embedding parameters out"
             )
         return table

@@ -4,6 +4,7 @@ import warnings
 from dataclasses import dataclass
 from functools import partial
 
+from ....datasets.wording import source_of
 from ....errors import DiagnosticWarning, InputError
 from ....inference.points.envelopes import check_isoflop, fit_frontier, fit_isoflop
 from ....inference.points.parametric import check_huber, fit_huber
@@ -54,7 +55,7 @@ def point_estimates(runs, *, drop_highest=0, **isoflop):
     estimates = PointEstimates(parametric, envelopes, refused)
     if len(estimates.missing) == len(parametric) + len(envelopes) + len(refused):
         reasons = "; ".join(dict.fromkeys(estimates.missing.values()))
-        raise InputError(f"no estimator can use {runs.attrs.get('source', 'the table')}: {reasons}")
+        raise InputError(f"no estimator can use {source_of(runs)}: {reasons}")
     return estimates
 
 
