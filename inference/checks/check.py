@@ -134,7 +134,7 @@ def _apart(apart):
         return ""
     side = "above" if apart["shift"] > 0 else "below"
     lie = f"the runs of {apart['name']} lie {percent(abs(apart['shift']))} {side} the law of the other sizes"
-    return f"{lie} ({p_value(apart['p'])}): were they tuned as the others?"
+    return f"{lie} ({p_value(apart['p'])}): see whether they were tuned as the others"
 
 
 def _turns(fit):

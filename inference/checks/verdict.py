@@ -30,7 +30,7 @@ def verdict_sentence(verdict):
         return f"the law's noise or exponent is not that of the rows ({by})"
     size = f"by {percent(verdict['size'])} of {verdict['share_of']} on average{_worst(verdict)}"
     misses = "does not fit its rows: it misses them" if verdict["verdict"] == NOT else "misses its rows"
-    more = [f"{text[0].upper()}{text[1:].rstrip('?')}" for text in map(verdict.get, ("turns", "apart")) if text]
+    more = [f"{text[0].upper()}{text[1:]}" for text in map(verdict.get, ("turns", "apart")) if text]
     return ". ".join([f"the law {misses} {size}", f"{REJECTED} {by}", *more, ALARMS])
 
 

@@ -36,7 +36,7 @@ EFFECT_RATIONALES = {
     "size": "Scale of the effect that all rows of a model size share, of its shape or its learning rate: 0.02% to 6% "
     "of the loss, as in public tables of eight sources, whose deviations from smooth laws have this distribution.",
 }
-OF_SIZES = -1.15  # logarithm of the typical scale of effects of sizes over that of sigma
+OF_SIZES = -1.15  # logarithm of the typical scale of effects of sizes over that of sigma: of public tables
 OF_EFFECTS = (*EFFECT_SDS.values(), "nu_minus_one")  # rows that share an effect have one value of each
 WITH_EFFECTS = ("student_t", "normal")
 BEYOND = 1e-9  # of the logarithm of a size: a smaller distance from the fitted range is an error of rounding
