@@ -311,12 +311,13 @@ class Grouped(Law):
 
         They are there where the rows of some group alone would have them.
         """
-        law = self.law.suited(table)
-        if not law.size_effects or self.size_effects or self.by not in table:
+        law = replace(self.law.suited(table), size_effects=self.size_effects)
+        if self.size_effects is not None or self.by not in table:
             return replace(self, law=law)
-        if any(self.law.suited(rows).size_effects for _, rows in table.groupby(self.by)):
-            return replace(self, law=law, shared=(*self.shared, law.residuals.effect_sd))
-        return replace(self, law=replace(law, size_effects=None))
+        if not any(self.law.suited(rows).size_effects for _, rows in table.groupby(self.by)):
+            return replace(self, law=law)
+        law = replace(law, size_effects=True)
+        return replace(self, law=law, shared=(*self.shared, law.residuals.effect_sd))
 
     def size_apart(self, rows):
         """Return the size that lies furthest from the law of the others in its group; see the law's."""

@@ -1,5 +1,7 @@
 """A law of the loss through rows by least squares: which losses were computed from it, and which sizes lie off it."""
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 
 from ...datasets.deferred import special
@@ -8,6 +10,7 @@ EXACT = 1e-8  # of a loss, as a share: less than a file rounds to
 NEARLY = 1e-3  # losses that a search to six digits leaves further off the law than this are measured
 FAR = 1e3
 ENOUGH_ROWS = 1000  # by which the constants of a law are searched for
+MATTERS, LIMIT = 2.0, 0.05  # our choice; see `may_deviate`
 FOLLOWED = 1e-3  # share of a group that is left where a law follows it
 
 
@@ -71,6 +74,32 @@ class Nearest:
         beside = (shift + residual[:, None] - free * shift)[np.arange(len(codes)), codes] * shift[codes] < 0
         follows = lengths < FOLLOWED * groups.sum(0)
         return names, shift, np.where(follows | (np.bincount(codes, beside) > 0) | (df < 1), 1.0, p)
+
+
+def may_deviate(rows, columns, observed, group):
+    """Return whether groups of rows may deviate from a smooth surface so much that it matters.
+
+    That is, whether the upper limit of their standard deviation, by the F test of their means, makes the variance of a
+    mean `MATTERS` times that of independent rows. The surface is cubic in the logarithms of the columns.
+    """
+    some = rows.iloc[:: -(-len(rows) // ENOUGH_ROWS)]
+    groups = np.eye(some[group].nunique())[np.unique(some[group], return_inverse=True)[1]]
+    with np.errstate(all="ignore"):
+        y, *logs = (np.log(some[name].to_numpy(float)) for name in (observed, *columns))
+        logs = [np.ones(len(y)), *((x - x.mean()) / x.std() for x in logs if x.std() > 0)]
+    smooth = np.stack([a * b * c for a, b, c in combinations_with_replacement(logs, 3)], axis=1)
+    if not (np.isfinite(smooth).all() and np.isfinite(y).all()):
+        return True
+    explained = _orthonormal(smooth)
+    residual, free = (x - explained @ (explained.T @ x) for x in (y, groups))
+    u, lengths, _ = np.linalg.svd(free, full_matrices=False)
+    between = u[:, lengths > FOLLOWED]
+    df = between.shape[1], len(y) - explained.shape[1] - between.shape[1]
+    if min(df) < 1:
+        return True
+    squares = ((between.T @ residual) ** 2).sum()
+    within = max(float(residual @ residual) - squares, np.finfo(float).tiny)
+    return squares / df[0] / (within / df[1]) > MATTERS * special.fdtri(*df, LIMIT)
 
 
 def _orthonormal(columns):

@@ -12,7 +12,7 @@ from ..contrasts import Contrast, groupings, informed, means, ordinals
 from ..parts import Grouping, Planner, Tests
 from .budget import FLOP_PER_PARAMETER_TOKEN, SIZES, compute_bins, training_flop
 from .direction import directions, flat
-from .least_squares import Nearest
+from .least_squares import Nearest, may_deviate
 from .noise import WITH_EFFECTS
 from .plan import FamilyPlan
 from .sizes import family_constant
@@ -97,15 +97,18 @@ class LossTests(Tests):
         """Return the law with what its default options leave to the rows.
 
         Rows that leave fewer than `LEAST_FREE` beyond the quantities of the mean have normal noise with one scatter.
-        Where a model size has two rows or more in the mean, sizes have effects.
+        Where a model size has two rows or more in the mean, sizes have effects, unless rows show that these do not
+        matter. The law has no part in that, so that laws that are compared have effects alike.
         """
         few = len(table) < len(self.mean_parameters) + LEAST_FREE and self.noise in WITH_EFFECTS
         law = replace(self, noise="normal", scatter="one") if few else self
         if self.size_effects is not None or not {self.size_column, "tokens"} <= {*self.columns}:
             return law
         wide = replace(law, size_effects=True) if law._may_have_effects() else law
-        known = self.size_column in table and self.repeated_size(table) and len(table) >= len(wide._free_parameters)
-        return wide if known and 2 * table[self.size_column].nunique() <= len(table) else law
+        if not {*self.columns, self.observed} <= {*table} or len(table) < len(wide._free_parameters):
+            return law
+        several = self.repeated_size(table) and 2 * table[self.size_column].nunique() <= len(table)
+        return wide if several and may_deviate(table, self.columns, self.observed, self.size_column) else law
 
     def size_apart(self, rows):
         """Return the size whose runs lie furthest from the law of the others, None where no two have several rows.
