@@ -25,7 +25,7 @@ from .next_run import decided, pairing
 from .price import FLOP_PER_SECOND, UTILISATION, Price
 from .worth_result import OPEN, Worth
 
-BARELY = 10  # times its lower end, the upper one of an interval of how much sizes deviate
+BARELY = 4  # times its lower end, the upper one of an interval of how much sizes deviate
 POINTS, FURTHER = 61, 1e3  # budgets among which the order may turn, and how far above the largest
 SURE = 0.95  # probability from which a direction is claimed
 

@@ -134,17 +134,22 @@ def simulated(grid, truth, seed, shift=0.0, sigma=0.003):
     return grid.assign(loss=loss * np.where(grid["parameters"] == SIZES[-1], 1 + shift, 1.0))
 
 
-def test_the_design_decides_about_effects_whatever_the_losses_and_the_law(grid, truth):
-    tables = [simulated(grid, truth, seed, shift) for seed, shift in ((1, 0.0), (2, 0.03))]
-    for law in (bs.laws.Chinchilla(), bs.laws.Coupled(), bs.laws.Offsets()):
-        assert all(law.suited(table).size_effects for table in tables)
-        assert not any(law.suited(table.iloc[:12:2].drop_duplicates("parameters")).size_effects for table in tables)
-    single = grid.drop_duplicates("parameters")
-    mostly = pd.concat([single.assign(parameters=single["parameters"] * x) for x in (1, 1.1, 1.2)] + [single])
+def test_sizes_have_effects_unless_rows_show_that_these_do_not_matter_whatever_the_law(grid, truth):
+    laws = bs.laws.Chinchilla(), bs.laws.Coupled(), bs.laws.Offsets()
+    deviating = [grid.assign(loss=x) for x in law_of("normal", scatter="one").simulate(
+        {name: np.full(20, x) for name, x in (truth | {"sigma": 0.003, "size_sd": 0.008}).items()}, grid,
+        np.random.default_rng(2))]  # fmt: skip
+    decided = np.array([[bool(law.suited(table).size_effects) for law in laws] for table in deviating])
+    assert decided.all()
+    many, d = (x.ravel() for x in np.meshgrid(np.geomspace(3e7, 3e9, 40), TOKENS, indexing="ij"))
+    many = bs.read(pd.DataFrame({"parameters": many, "tokens": d, "loss": 2.0}))
+    decided = np.array([[bool(law.suited(simulated(many, truth, k)).size_effects) for law in laws] for k in range(20)])
+    assert (decided == decided[:, :1]).all() and decided[:, 0].sum() < 10
+    assert not any(law.suited(grid.drop_duplicates("parameters")).size_effects for law in laws)
+    table = deviating[0]
     for law in (bs.laws.Chinchilla(size_effects=False), bs.laws.Chinchilla(skew=True), bs.laws.Chinchilla(noise="huber")):
-        assert law.suited(grid) == law
-    assert bs.laws.Chinchilla().suited(mostly).size_effects is None
-    assert bs.laws.Chinchilla().suited(grid.drop(columns="parameters")).size_effects is None
+        assert law.suited(table) == law
+    assert bs.laws.Chinchilla().suited(table.drop(columns="parameters")).size_effects is None
 
 
 def test_effects_of_a_law_are_those_of_its_groups_within_each_and_of_one_scale(grid):
