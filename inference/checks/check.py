@@ -50,9 +50,9 @@ def check(fit: Fit) -> Check:
         ``rejected_by`` has names of tests. ``tests``, by name, are those of `law_tests`, with ``worst_size`` and
         ``worst_where``. Where the table allows it, they include the exponent of the optimal size, by iso-FLOP parabolas
         and by the frontier. It is compared with the same estimates of tables drawn from the law. ``turns`` says where
-        the response turns, of a law of one column that is rejected. ``apart`` names runs of one size that all lie on one side
-    of the law of the others, with a p below 0.01. ``prior_driven`` has the quantities whose posterior
-        is no more than a fifth narrower than their prior, with the ratio of widths.
+        the response turns, of a law of one column that is rejected. ``apart`` names runs of one size that all lie on
+        one side of the law of the others, with a p below 0.01. ``prior_driven`` has the quantities whose posterior is
+        no more than a fifth narrower than their prior, with the ratio of widths.
 
     Examples
     --------

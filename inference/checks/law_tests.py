@@ -285,7 +285,7 @@ def _of_several(entry, count):
 def _apart(apart):
     what = "mean shift of a size from the law of the others, Student's t; p is that of the least, times their number"
     of_rows = {"size": abs(apart["shift"]) * apart["share"], "worst_size": abs(apart["shift"])}
-    return {"statistic": apart["shift"], "df": 1, "p": apart["p"], **of_rows, "worst_where": apart["name"], "what": what}
+    return {"statistic": apart["shift"], "df": 1, "p": apart["p"], "worst_where": apart["name"], "what": what} | of_rows
 
 
 def _pit(fit):

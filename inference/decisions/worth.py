@@ -162,7 +162,7 @@ def worth(
 
 
 def _deviations(fit):
-    """Return how much sizes deviate within a group, in a sentence, "" where the rows tell it or sizes have no effects."""
+    """Return how much sizes deviate within a group, in a sentence, "" where the rows tell it or none may."""
     if not fit.law.size_effects:
         return ""
     scale = fit["posterior"][fit.law.residuals.effect_sd]

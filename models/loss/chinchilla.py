@@ -118,10 +118,10 @@ class Chinchilla(LossLaw):
     size_effects : bool, optional
         Rows of equal model size share a random effect, as rows of a run do with `run_effects`. For example, a learning
         rate that suits a size less shifts all its runs. By default `fit` has them where a size has two rows or more in
-        the mean. A column ``size_group``, where a table has one, names the sizes instead, such as sizes that differ by
-        a few parameters. A prediction draws one new effect for each size, also for a size that was fitted. Cannot be
-        used together with `run_effects`. Where ``size_sd`` is above a few percent, effects stand for what size does:
-        fit a wider law, such as `Coupled`.
+        the mean, unless the rows show that they do not matter. A column ``size_group``, where a table has one, names
+        the sizes instead, such as sizes that differ by a few parameters. A prediction draws one new effect for each
+        size, also for a size that was fitted. Cannot be used together with `run_effects`. Where ``size_sd`` is above a
+        few percent, effects stand for what size does: fit a wider law, such as `Coupled`.
     priors : mapping of str to str
         Replacements of the default priors, ``{"alpha": "LogNormal(-1, 0.5)"}``. Only sampled quantities have priors.
 
