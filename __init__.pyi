@@ -17,6 +17,7 @@ from .inference import (
     parallel as parallel,
     points as points,
     progress as progress,
+    published as published,
     rollout as rollout,
     scores as scores,
     update as update,

@@ -9,7 +9,9 @@ from . import options, tables
 
 
 def ask(
-    file: Annotated[Path, Argument(metavar="FILE.nc", help="A fit of a formula that 'bayescaling fit' wrote.")],
+    file: Annotated[
+        Path, Argument(metavar="FILE.nc", help="A fit of a formula that 'bayescaling fit' wrote, or a published law.")
+    ],
     questions: Annotated[
         list[str],
         Argument(
@@ -19,8 +21,13 @@ def ask(
     ],
     json: options.Json = False,
 ):
-    """Answer questions about a fit of a formula."""
-    from ..inference import storage
+    """Answer questions about a fit of a formula, or a published law."""
+    from ..inference import published, storage
+    from ..models.published import laws
 
+    if str(file) in laws() and not file.exists():
+        answered = published(str(file)).ask(*questions)
+        tables.print_result(answered, answered["value"].to_dict(), json)
+        return
     answered = storage.open(file).ask(*questions)
     tables.print_result(answered, answered.document(), json)

@@ -26,6 +26,7 @@ from . import (
     fit,
     forecast,
     gpu_check,
+    laws,
     plot,
     points,
     predict,
@@ -45,7 +46,7 @@ GROUPS = {
     "Checks": (show.check, compare.compare, rollout.rollout, calibrate.calibrate, points.points, reconcile.reconcile),
     "Forecasts": (forecast.forecast, forecast.score_forecast),
     "Training": (train.train, train.train_sample, train.arithmetic, train.arithmetic_check, gpu_check.gpu_check),
-    "Housekeeping": (data.data, cache.cache),
+    "Housekeeping": (data.data, laws.laws, cache.cache),
 }  # fmt: skip
 
 app = typer.Typer(

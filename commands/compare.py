@@ -24,11 +24,26 @@ def compare(
     seed: options.Seed = 1,
     json: options.Json = False,
 ):
-    """Compare fits of the same rows by leave-one-out. The word progress fits and compares its 20 specifications."""
+    """Compare fits of the same rows by leave-one-out. The word progress fits and compares its 20 specifications.
+
+    A fit and the name of a published law compare its posterior with the published constants.
+    """
+    from ..models.published import laws
+
     if [str(path) for path in files] == ["progress"]:
         of_specifications(seed, json)
+    elif len(files) == 2 and str(files[1]) in laws():
+        with_published(*files, json)
     else:
         of_files(files, by, weighting, json)
+
+
+def with_published(file, name, json):
+    """Compare the constants of a published law with the posterior of a fit of it, and print both errors of its rows."""
+    from ..inference import published, storage
+
+    table = published(str(name)).compare(storage.open(file))
+    tables.print_result(table, {"constants": table.to_dict("index"), "errors": table.attrs["errors"]}, json)
 
 
 def of_files(files, by, weighting, json):

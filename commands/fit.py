@@ -179,7 +179,8 @@ def _proposing(law, data, fitting, out):
                 return ["fit", name, *(word for word in sys.argv[2:] if word != law)]
             return ["fit", name, *parsing.reading(data, fitting), *(["--out", out] if out else [])]
 
-        raise parsing.tried(error, ways, attempt, words) from None
+        told = parsing.tried(error, ways, attempt, words)
+        raise (told if told.commands else error) from None
 
 
 def _law_of_repeats(law, table, data, fitting):
@@ -209,12 +210,13 @@ def _law_and_data(law, file, data):
     """Return the law and the table that words of a command name, in any order, or that `data` names."""
     from .. import models
     from ..datasets import catalogue
+    from ..models import published
 
     def is_table(word):
         return bool(Path(word).suffix) or Path(word).exists() or word in set(catalogue()["name"])
 
     words = [word for word in (law, file) if word is not None]
-    laws = [word for word in words if "~" in word or word in models.laws.names()]
+    laws = [word for word in words if "~" in word or word in (*models.laws.names(), *published.laws())]
     if not laws:  # one that is misspelt is refused with the names of laws
         laws = [word for word in words if not is_table(word)]
     of_data = [word for word in words if word not in laws]

@@ -12,6 +12,9 @@ fit progress-7 --out progress.nc
 fit horizons --data successes.csv --out horizons.nc
 fit trend --data prices.csv --out trend.nc
 fit scores --data scores.csv --option pace=linear --out scores.nc
+ask hoffmann-2022 'best N, D for 6*N*D = 1e22'
+laws
+laws krajewski-2024
 show fit.nc
 show fit.nc --constants
 show fit.nc chinchilla.nc --json

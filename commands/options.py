@@ -23,8 +23,9 @@ _priced, _reading, _of_law, _of_sampler, _spread, of_tables = (
 def complete_law(begun: str) -> list[str]:
     """Return the names of laws that begin with what was typed."""
     from ..models.laws import names
+    from ..models.published import laws
 
-    return [name for name in names() if name.startswith(begun)]
+    return [name for name in (*names(), *laws()) if name.startswith(begun)]
 
 
 def complete_table(begun: str) -> list[str]:

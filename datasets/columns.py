@@ -5,7 +5,7 @@ import re
 import pandas as pd
 
 from ..errors import InputError
-from .fixes import Fix
+from .fixes import ANY, Fix
 from .units import SCALED, split_header
 from .wording import listed, quoted, suggestion
 
@@ -210,8 +210,10 @@ def rename_columns(table, chosen, *, needed, optional, label, aliases, hint="", 
         )
         fix, them = Fix(columns=near or {missing[0]: "NAME"}), "them" if len(near) > 1 else "one"
         more = f", and add a column of each of {listed(others)}" if near and others else ""
-        whole = {"": fix} if near and not others else {}
-        raise InputError(f"{text}; name {them} with {fix}{more}{hint}", f"{text}{hint}", whole)
+        told = f"{text}; name {them} with {fix}{more}{hint}"
+        if near and not others:
+            raise InputError(told, f"{text}{hint}", {"": fix})
+        raise InputError(told, told, {"A formula of these columns needs no others": Fix(formula=ANY)})
     return table, names
 
 

@@ -6,7 +6,6 @@ import gzip
 import io
 import lzma
 import os
-import shlex
 import zipfile
 import zlib
 from pathlib import Path
@@ -20,7 +19,7 @@ from .columns import recognise
 from .json_tables import read_json, read_json_lines
 from .panels import join_metrics
 from .text import read_markdown, read_plain, read_separated, refuse_duplicates, refuse_empty
-from .wording import listed, printable, quoted, reason, suggestion
+from .wording import listed, printable, quoted, reason, source_of, suggestion
 
 SHOWN = 5  # different sentences about files of a pattern
 
@@ -29,12 +28,12 @@ def open_table(source, *, text=(), form=None, readers=None):
     """Return the unchanged table of a file, of a pattern of files or of a frame, its label in messages and its name.
 
     `text` has the columns of a text file that stay text, and `form` gives each frame another form, such as a panel with
-    a row for each reading. `readers` has those of a kind by the suffix of a file; its tables may be folders of files.
+    a row for each reading. `readers` has those of a kind by the suffix of a file. A folder is read by a pattern.
     The index is called ``line`` (from 1), ``row`` (from 0) or ``place`` (file and line), and
     ``attrs["sentences"]`` lists what to report about the way it was read. A table that cannot be read is refused.
     """
     if isinstance(source, pd.DataFrame):
-        label = name = source.attrs.get("source", "the table")
+        label = name = source_of(source)
         kept = [name for name in source.index.names if name not in (None, "line", "row", "place", *source.columns)]
         frame = source.reset_index(kept).reset_index(drop=True).rename_axis(index="row")
         if form is not None and frame.columns.nlevels == 1:
@@ -43,11 +42,12 @@ def open_table(source, *, text=(), form=None, readers=None):
     elif isinstance(source, str | os.PathLike):
         path = Path(os.path.expanduser(source))
         name = path.name
-        if readers and os.path.isdir(path) and (files := _find_files(path, READERS | readers)):
+        readers = READERS | (readers or {})
+        if os.path.isdir(path) and (files := _find_files(path, readers)):
             path, name = files, f"{name}/{files.relative_to(path)}"
         label = printable(name or path)
         pattern = glob.has_magic(str(path)) and "\0" not in str(path) and not os.path.exists(path)
-        frame = (_open_pattern if pattern else _open_formed)(path, label, text, form, READERS | (readers or {}))
+        frame = (_open_pattern if pattern else _open_formed)(path, label, text, form, readers)
     else:
         raise InputError(f"a table is a DataFrame or the path of a file, not {type(source).__name__}")
     if frame.columns.nlevels > 1:
@@ -110,10 +110,7 @@ def _open_file(path, label, text, readers):
         folder = printable(path.parent)
         raise InputError(f"{label}: there is no such file in the folder {folder}; check the path{near}") from error
     except IsADirectoryError as error:
-        fix = "give the path of a file in it"
-        if pattern := _find_files(path, readers):
-            fix += f", or a pattern that all its files match, such as {shlex.quote(printable(pattern))}"
-        raise InputError(f"{label}: this is a folder; {fix}") from error
+        raise InputError(f"{label}: this is a folder without a table; give the path of a file") from error
     except (OSError, ValueError) as error:
         raise InputError(f"{label}: the file cannot be opened ({reason(error)}); check its path") from error
     refuse_empty(data, label)

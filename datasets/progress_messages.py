@@ -2,14 +2,31 @@
 
 import sys
 import time
+from contextlib import contextmanager
+from threading import Timer
 
 EVERY = 60.0  # seconds between two lines of a `Bar` where there is no terminal
+PATIENCE = 10.0  # seconds after which a person who waits is told for what
 
 
 def say(text, wanted):
     """Print a line that names what runs next."""
     if wanted:
         print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def announced(text, wanted):
+    """Print a line that names work before it, or where none is `wanted` only if it lasts and somebody waits for it."""
+    say(text, wanted)
+    timer = Timer(PATIENCE, say, (f"{text}; progress=True shows how far it is", True))
+    timer.daemon = True
+    if not wanted and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def counted(items, text, wanted, *, total=None, done=0):

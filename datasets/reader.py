@@ -137,7 +137,7 @@ def read(
         For each such change, with the number of rows.
     TableWarning
         If runs of the same sizes have losses more than 3% apart, or a loss is far from
-        those of near sizes. Also if a run has fewer than 0.01 tokens a parameter, or ``run``, in a frame or chosen,
+        those of near sizes. Also if a run has fewer than 0.01 tokens per parameter, or ``run``, in a frame or chosen,
         names several readings of each run.
 
     Raises

@@ -8,7 +8,7 @@ import pandas as pd
 from ..errors import InputError
 from .fixes import choice
 from .meaning.names import in_expression, means
-from .wording import listed, quoted, suggestion
+from .wording import listed, quoted, source_of, suggestion
 
 A_BATCH = 2**14  # a larger one is of tokens
 
@@ -94,7 +94,7 @@ def positive_columns(runs, names, *, purpose):
     for name, values in columns.items():
         bad = ~(np.isfinite(values) & (values > 0))
         if bad.any():
-            place, row = runs.attrs.get("source", "the table"), runs.index[bad][0]
+            place, row = source_of(runs), runs.index[bad][0]
             raise InputError(
                 f"{place}: column {name!r} is {runs[name][bad].iloc[0]} in row {row}, which is not a positive number; "
                 "correct it or delete the row"

@@ -16,7 +16,8 @@ SHAPES = {
 HELD = "held"  # in the place of a schedule: the last rate, to the end
 OPTIONS = {"peak": 1.0, "warmup": 0.0, "final": 0.1, "from": 0.0}
 EXAMPLE = "cosine:peak=3e-4,warmup=2000,final=3e-5"
-CLEAR = 0.9  # of the highest: rates that have fallen to this tell the shape of their fall
+CLEAR = 0.9  # of the highest: rates that have fallen to this, at so many readings, tell the shape of their fall
+FEWEST = 3
 HIGHEST = 3.0  # times the highest rate logged, that the peak of a fall may have
 MISFIT = 0.01  # of the highest, by which rates may miss the shape that they are taken to follow
 
@@ -78,7 +79,7 @@ def followed(clock, shares, end):
     from scipy.optimize import least_squares
 
     fallen = clock[shares < 1 - MISFIT]
-    if not len(fallen) or shares[-1] > CLEAR:
+    if len(fallen) < FEWEST or shares[-1] > CLEAR:
         return None
 
     def planned(place, shape):

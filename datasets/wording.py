@@ -26,6 +26,11 @@ def printable(text):
     return text if text.isprintable() else repr(text)[1:-1]
 
 
+def source_of(table):
+    """Return how messages call a table: by its file or its name."""
+    return table.attrs.get("source", "the table")
+
+
 def shortened(text):
     """Return text on one line, cut if it is long."""
     text = printable(text)

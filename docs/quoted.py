@@ -12,6 +12,7 @@ from bayescaling.inference import words
 from bayescaling.inference.forecasts import written
 from bayescaling.inference.kinds import find_record
 from bayescaling.inference.words import HIGH, LOW, MIDDLE, position
+from bayescaling.models import published
 from bayescaling.reports import speeds
 from bayescaling.reports.html.prose import FILTERS
 from bayescaling.reports.pages.front.page import _row
@@ -64,6 +65,7 @@ def _templated(headline):
     values |= {"OF_SCORES": OF_SCORES, "COVERED": COVERED, "speeds": speeds, "position": position, "zip": zip}
     values |= {"study": lambda name: evidence(name)["result"], "made": lambda name: evidence(name)["made"]}
     values |= {"forecasts_made": _ledger(), "published_of": _published, "find_record": find_record, "written": written}
+    values |= {"published_laws": published.laws().values()}
     values |= {"budgets": words.budgets, "durations": words.durations, "whole": lambda q: words.plain(q, "{:.0f}")}
     named = vars(environment.get_template("quoted.md.jinja").make_module(values))
     texts = {name: text for name, text in named.items() if isinstance(text, str) and name[0] != "_"}

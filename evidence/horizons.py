@@ -5,6 +5,7 @@ authors publish horizons from the estimates alone, and calibrated on the person.
 """
 
 import tomllib
+from dataclasses import replace
 from functools import partial
 
 import bayescaling as bs
@@ -46,7 +47,7 @@ def horizons_weirdml(parts, *, seed, **settings):
     for trend in TRENDS:
         fits[trend] = parts.fit(trend, partial(bs.fit, _law(trend), table, seed=seed, **settings))
     estimated = table[table["estimated_minutes"].notna()].assign(minutes=lambda rows: rows["estimated_minutes"])
-    alone = bs.laws.Horizons(family_effects=True)
+    alone = bs.laws.Horizons(family_effects=True, estimates=False)
     fits["estimates alone"] = parts.fit("alone", partial(bs.fit, alone, estimated, seed=seed, **settings))
     result = {name: parts.entry(f"entry {name}", partial(_entry, fit)) for name, fit in fits.items()}
     left_out = {name: parts.entry(f"left out {name}", partial(_left_out, fits[name], seed)) for name in TRENDS}
@@ -205,13 +206,14 @@ def horizons_metr(parts, *, seed, tables, **settings):
     runs["year"] = runs["model"].map(NAMES).map(published["year"])
     weighted = {weights: bs.points.fit_horizons(runs, weights=weights, seed=seed) for weights in ("families", "tasks")}
     weight = runs.groupby(["model", "task_family"])["task"].transform("size") ** -0.5
+    plain = bs.laws.Horizons(family_effects=False, estimates=False)
     laws = {
         "no effects of tasks": (
-            bs.laws.Horizons(noise="binomial", task_slopes=False, priors={"task_sd": "HalfNormal(0.001)"}),
+            replace(plain, noise="binomial", task_slopes=False, priors={"task_sd": "HalfNormal(0.001)"}),
             _recounted(runs, 1 + 0 * weight),
         ),
-        "effects of tasks": (bs.laws.Horizons(), runs),
-        "effects of tasks, their weights": (bs.laws.Horizons(), _recounted(runs, weight)),
+        "effects of tasks": (plain, runs),
+        "effects of tasks, their weights": (plain, _recounted(runs, weight)),
         "law": (_law("linear"), runs),
     }
     fits = {

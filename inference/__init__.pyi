@@ -11,6 +11,7 @@ from .decisions.worth import worth as worth
 from .fitted import Fit as Fit
 from .fitter import Fitter as Fitter
 from .fitting import fit as fit
+from .formulas.published import published as published
 from .storage import open as open
 from .workers import parallel as parallel
 

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from ..datasets import KINDS
-from ..datasets.progress_messages import counted, lasting, say
+from ..datasets.progress_messages import announced, counted, lasting, say
 from ..datasets.reader import TableSource, as_table
 from ..errors import InputError
 from ..models.draws import Draws
@@ -158,8 +158,8 @@ class Fitter:
 
         def draw(asked, piece):
             tries.append(asked)
-            say(_trying(law, len(rows), tries, seconds), progress)
-            *drawn, took = program.sample(density, asked, _seed_of(seed, piece), progress)
+            with announced(_trying(law, len(rows), tries, seconds), progress):
+                *drawn, took = program.sample(density, asked, _seed_of(seed, piece), progress)
             seconds.append(took)
             return drawn
 

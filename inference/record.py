@@ -6,6 +6,7 @@ import platform
 import time
 
 from ..datasets import sha256
+from ..datasets.wording import source_of
 
 SCHEMA = 4  # of a fit: 1 held no draws on the real line, 2 named sizes otherwise, 3 stored tables otherwise
 PACKAGES = ("pymc", "pytensor", "nutpie", "numpyro", "jax", "numpy", "xarray", "arviz-stats")
@@ -13,7 +14,7 @@ PACKAGES = ("pymc", "pytensor", "nutpie", "numpyro", "jax", "numpy", "xarray", "
 
 def table_entry(rows):
     """Return the fingerprint, number of rows and source of a table, and what reading changed, in plain values."""
-    entry = {"sha256": sha256(rows), "rows": len(rows), "source": str(rows.attrs.get("source", "the table"))}
+    entry = {"sha256": sha256(rows), "rows": len(rows), "source": str(source_of(rows))}
     return entry | ({"reading": rows.attrs["reading"]} if "reading" in rows.attrs else {})
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..datasets.wording import check_choice, quoted, unknown
+from ..datasets.wording import check_choice, quoted, suggestion, unknown
 from ..errors import InputError
-from . import catalogue
+from . import catalogue, published
 from .law import Law
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 NO_LAWS = ("LossLaw", "Sampled", "Specification", "Formula")
 BY_OPTION = {"progress": "specification", "formula": "formula"}
+CLOSE = 0.8  # to the name of a published law
 # Names that state an option of a law.
 WITH_OPTION: dict[str, tuple[str, dict[str, Any]]] = {
     f"progress-{k}": ("Progress", {"specification": k}) for k in range(1, 21)
@@ -109,13 +110,16 @@ def law(name: str, **options: Any) -> Any:
     >>> law("progress-7", noise="student_t").label
     'progress-7, noise=student_t'
     """
+    if name in published.laws():
+        return published.find(name).law(**options)
     if BY_OPTION.get(name) in options:  # classes whose laws follow from one option
         kind: Any = __getattr__(name.capitalize())
     elif name in names():
         kind, options = kind_of(name), WITH_OPTION.get(name, ("", {}))[1] | options
     else:
         formula = " or write a formula such as 'loss ~ E + A * parameters**-alpha', the law of one column"
-        raise InputError(f"{unknown('law', name, names())};{formula}")
+        near = suggestion(name, published.laws(), CLOSE)
+        raise InputError(f"{unknown('law', name, names())}{near};{formula}; bayescaling laws lists published ones")
     names_of_options = [f.name for f in fields(kind)]
     for option in options:
         check_choice(f"option of the {name} law,", option, names_of_options)

@@ -38,11 +38,6 @@ def plot_ask(fit: Fit, *questions: str, **drawing: Unpack[Drawing]) -> Picture:
     *questions : str
         As for `ask`, of numbers. Answers of very different size are drawn as multiples of their medians.
 
-    Raises
-    ------
-    InputError
-        If a question cannot be read, or none has an interval.
-
     Examples
     --------
     >>> import bayescaling as bs

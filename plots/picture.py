@@ -98,9 +98,7 @@ class Layer:
         Of a line, or of a marker, in points.
     opacity : float
     texts : tuple of str
-        Of the points of a line or of points, written to one side of each; none is drawn where it is empty.
-    side : {"left", "right"}
-        Of the texts.
+        Of the points of a line or of points, written to the left of each; none is drawn where it is empty.
     """
 
     kind: str
@@ -111,7 +109,6 @@ class Layer:
     width: float = 2.0
     opacity: float = 1.0
     texts: tuple[str, ...] = ()
-    side: str = "left"
 
     @property
     def key(self):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -29,7 +28,6 @@ from .style import BLUE, GREEN, GREY, ORANGE, Look, look_of, ramp
 AHEAD = 10.0  # times the largest run, up to which a figure extends
 LINES, POINTS, MOST_BUDGETS = 5, 25, 5
 RULE = 20.0  # Tokens per parameter, the rule of thumb.
-APART = np.log(5.0), 0.95  # of compute and of loss at the ends of two lines whose names would lie on each other
 SAME = 0.02  # difference of the logarithms of sizes that are drawn as one
 CLOSE = 1.5  # Runs of sizes within this factor set the length of a size's curve.
 NEAR = 1.3  # Runs within this factor of a budget are drawn with it.
@@ -113,7 +111,6 @@ def plot_fit(
     level, runs = check_level(level), run_sizes(fit, **planned)
     chosen = _sizes_of(runs) if sizes is None else np.sort(budgets_of(sizes, "sizes", "parameters"))
     layers: list[Layer] = []
-    end = None
     nearest = np.abs(np.log(runs["parameters"].to_numpy()[:, None] / chosen)).argmin(1)
     lines = [_line_of_size(runs[nearest == i], n) for i, n in enumerate(chosen)]
     at = pd.concat(lines, keys=range(len(chosen)))
@@ -122,12 +119,7 @@ def plot_fit(
     among = off <= max(np.log(CLOSE), np.diff(np.log(chosen)).max(initial=0.0) / 2)
     for i, (n, colour) in enumerate(zip(chosen, ramp(len(chosen)), strict=True)):
         place, look, name = (at.index.get_level_values(0) == i), Look(colour), f"N = {size(n)}"
-        *bands, line = median_and_band(at["compute"][place], three[:, place], look, name, legend=False)
-        texts, last = np.full(len(line.data), "", object), line.data.iloc[-1]
-        # Where two lines end close to each other, the second has its name at its start.
-        close = end is not None and abs(np.log(last["x"] / end["x"])) < APART[0] and last["y"] > APART[1] * end["y"]
-        texts[0 if close else -1], end = name, last
-        layers += [*bands, replace(line, texts=tuple(texts), side="right")]
+        layers += median_and_band(at["compute"][place], three[:, place], look, name)
         for label, of, width in ((f"runs, {name}", off <= SAME, 4.0), (f"runs nearest to {name}", off > SAME, 2.5)):
             near = runs[among & of & (nearest == i)]
             layers.append(Layer("points", label, frame(x=near["compute"], y=near["loss"]), look, False, width, 0.8))

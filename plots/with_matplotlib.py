@@ -67,13 +67,12 @@ def draw(picture, ax=None):
 
 
 def _write_texts(ax, layer, theme):
-    sign, ha = (1, "left") if layer.side == "right" else (-1, "right")
-    style = {"fontsize": 7.5, "color": theme.soft, "zorder": 4, "ha": ha}
+    style = {"fontsize": 7.5, "color": theme.soft, "zorder": 4, "ha": "right"}
     paper = {"facecolor": theme.paper, "alpha": 0.7, "linewidth": 0, "pad": 0.5}
     for place, text in enumerate(layer.texts):
         if text:
             point = tuple(layer.data.loc[place, ["x", "y"]])
-            ax.annotate(text, point, (4 * sign, 2), textcoords="offset points", bbox=paper, **style)
+            ax.annotate(text, point, (-4, 2), textcoords="offset points", bbox=paper, **style)
 
 
 def _set_axis(ax, which, axis, ends, ink):

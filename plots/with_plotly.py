@@ -102,7 +102,7 @@ def _at_points(layer, mode):
     options = {"x": layer.data["x"], "y": layer.data["y"], "opacity": layer.opacity, "mode": mode, **_named(layer)}
     if not layer.texts:
         return options
-    return options | {"mode": f"{mode}+text", "text": layer.texts, "textposition": f"top {layer.side}"}
+    return options | {"mode": f"{mode}+text", "text": layer.texts, "textposition": "top left"}
 
 
 def _upright(layer):

@@ -23,6 +23,7 @@ ROWS = {
     "arithmetic_small": 288,
     "data_constrained_runs": 308,
     "overtraining_runs": 104,
+    "routed_lms": 223,
     "gemstones": 619,
     "lm_progress": 231,
     "attribution_systems": 6,

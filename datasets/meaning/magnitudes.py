@@ -118,7 +118,7 @@ def check_sizes(runs, names, label, *, sure=(), derived=()):
 
 
 def _by_unit(units, sizes):
-    """Return the sentences on units, of a compute two of them with the tokens a parameter that follow."""
+    """Return the sentences on units, of a compute two of them with the tokens per parameter that follow."""
     what = "it is in units of" if len(units) == 1 else "they are in units of"
     if list(units) != ["training_flop"] or len(sizes) != 2:
         return [f"if {what} {' and '.join(map(shorten_number, units.values()))}, give {Fix(unit=units)}"]
@@ -128,7 +128,7 @@ def _by_unit(units, sizes):
         ratio = sizes["training_flop"] * unit / (6 * size**2)
         ratio = ratio if name == "parameters" else 1 / ratio
         text = shorten_number(unit) + (", petaflop/s-days" if unit == PETAFLOP_DAY else "")
-        text += f" ({ratio.min():,.3g} to {ratio.max():,.3g} tokens a parameter)"
+        text += f" ({ratio.min():,.3g} to {ratio.max():,.3g} tokens per parameter)"
         sentences.append(f"if {what} {text}, give {Fix(unit={'training_flop': unit})}")
     return sentences
 

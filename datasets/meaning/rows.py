@@ -105,13 +105,13 @@ def note_derived(runs, names, expressions, multiple, sure, changes):
     span = f"{_short(ratio.min())} to {_short(ratio.max())}"
     if derived is not None:
         by = names.get(derived, f"C = {multiple:g}ND")
-        what = f"{span} a parameter" if derived == "tokens" else f"{span} tokens a parameter"
+        what = f"{span} per parameter" if derived == "tokens" else f"{span} tokens per parameter"
         warn(f"{changes.label}: derived {derived}: {what}, by {by}", TableNote)
     wrong = (ratio < FEW) | (ratio > (MANY if ratio.min() < MANY_IN_ALL else MANY_IN_ALL))
     if wrong.any() and not {*SIZES} & {*sure}:
         row = wrong.idxmax()
         warn(
-            f"{changes.label}, {place(runs, row)}: {_short(ratio[row])} tokens a parameter, as strange in "
+            f"{changes.label}, {place(runs, row)}: {_short(ratio[row])} tokens per parameter, as strange in "
             f"{wrong.sum()} of {len(runs)} rows ({span}): are units and columns of the sizes right? Give them with "
             "unit= (--unit) and columns= (--column), or leave such rows out with where= (--where)",
             TableWarning,

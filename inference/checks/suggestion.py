@@ -67,7 +67,8 @@ def suggestion(fit, others):
     text = "; ".join([*apart, ""]) + f"try {best['law']}: it predicts {_by_how_much(best)}"
     before, after = exponent_of(fit).get(EXPONENT), best.get(EXPONENT)
     if before and after:
-        text += f". It moves the exponent of N* from {plain(before)} to {plain(after)}"
+        ends = (plain(q, "{:.2f}") for q in (before, after))  # digits that its short chains bear
+        text += f". It moves the exponent of N* from {' to '.join(ends)}"
     return f"{text}. There {verdict_sentence(best['verdict']).removesuffix(ALARMS).rstrip(' .')}"
 
 

@@ -15,7 +15,7 @@ from ...datasets.deferred import special
 from ...datasets.printed import Printed, Text, drawn_by
 from ...datasets.progress_messages import counted
 from ...datasets.reader import as_table
-from ...datasets.wording import quoted, shorten_number
+from ...datasets.wording import quoted, shorten_number, source_of
 from ...errors import DiagnosticWarning, InputError
 from ...models.draws import DRAWS
 from ...models.law import Law
@@ -148,7 +148,7 @@ def rollout(
     predictions = xr.concat(parts, "prediction")
     predictions.attrs = {"law": law.label, "by": by, "scale": whole.scale}
     summary = pd.DataFrame.from_dict(entries, orient="index").rename_axis("cutoff")
-    summary.attrs = {"scale": whole.scale, "source": table.attrs.get("source", "the table")}
+    summary.attrs = {"scale": whole.scale, "source": source_of(table)}
     return Rollout(summary, predictions)
 
 
@@ -279,7 +279,7 @@ def _number(cutoff):
 
 def _cut(law, rows, values, by, cutoff):
     """Return the rows below a cutoff, refused where they are too few, and which others, (row,), they predict."""
-    place = rows.attrs.get("source", "the table")
+    place = source_of(rows)
     below = values < cutoff
     if below.all() or not below.any():
         side = "at or above it to predict" if below.all() else "below it to fit"

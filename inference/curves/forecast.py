@@ -190,7 +190,7 @@ def _of_rate(fit, until, schedule, readings):
         return f"The rate falls on as logged: {planned.shape}, to {final:.0%} of its peak. ", None
     unlogged = [run for entry in _recorded(fit.rows, "constant") for run in entry["runs"]]
     if rate <= STEADY:
-        said = "The last rate is held: its fall follows no shape that ends there"
+        said = "The last rate is held: its fall so far tells no shape that ends there"
     elif run in unlogged:
         said = "No rates were logged, and they are taken as constant"
     else:
@@ -198,7 +198,7 @@ def _of_rate(fit, until, schedule, readings):
     if rate <= LOW:
         return f"{said}. ", None
     return (
-        f"{said}; if it falls, the loss comes near the second row. Give the schedule. ",
+        f"{said}; if rates fall, the loss comes near the second row. Give the schedule. ",
         "the rate to come is guessed",
     )
 

@@ -14,7 +14,6 @@ from ...datasets.wording import check_choice
 from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
-from ...models.parts import Planner
 from ..fitted import Fit, command_of, table_named
 from ..quoted import drift_errors
 from ..standing import standing
@@ -131,11 +130,11 @@ def allocate(
         near_optimal = one_number(near_optimal, "near_optimal must be one positive tolerance")
     draws = fit.draws
     law, planned = draws.law, checked_plan(draws.law, planned)
-    if type(law).plan is Planner.plan:
-        try:
-            law.plan({})
-        except InputError as refusal:
-            raise InputError(f"{refusal}{command_of(fit)}") from None
+    try:
+        law.plan({})
+        draws.of_planned(**planned)
+    except InputError as refusal:
+        raise InputError(f"{refusal}{command_of(fit)}") from None
     if name == "compute" and demands is not None:
         _check_served(asked, demands)
     check_beyond(beyond)

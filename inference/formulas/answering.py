@@ -318,6 +318,7 @@ def is_better_higher(law):
     """Return whether the response, or what is counted, is called as what is better where it is higher."""
     left = law.parsed.left
     name = law.counts[0] if law.counts else left.name if isinstance(left, Name) else ""
+    name = law.letters.get(name, name)
     return is_called(name, RISING) and not is_called(name, FALLING)
 
 

@@ -13,9 +13,9 @@ from ...datasets.checks import warn
 from ...datasets.formula_nodes import PAIRS, Name, replace_names, spell, write_powers
 from ...datasets.formulas import parse_formula
 from ...datasets.meaning.names import FALLING, RISING, is_called, means, words
-from ...datasets.wording import listed, p_value
+from ...datasets.wording import listed, p_value, source_of
 from ...errors import DiagnosticWarning, InputError, TableNote
-from ...models.formula.suited import UNBOUNDED, find_errors, place_of
+from ...models.formula.suited import UNBOUNDED, find_errors
 from ...models.loss.direction import LIKELY, partial_rank_correlation
 from ...models.loss.direction import RISING as RISING_FROM
 from ..checks.suggestion import LEAST_GAIN
@@ -157,7 +157,7 @@ class Columns:
         data = data[np.isfinite(data).all(axis=1)]
         (slopes, left, of), free = _regress(data), len(data) - len(x) - 1
         if free > 0 and (of - left) / len(x) < LEAST_F * left / free:
-            seen = f"{place_of(self.table)}: {listed(response)} hardly changes with {listed(x)}"
+            seen = f"{source_of(self.table)}: {listed(response)} hardly changes with {listed(x)}"
             warn(f"{seen}; another formula may tell more", TableNote)
         for name, rises in zip(x, slopes > 0, strict=True):
             if rises and is_called(response[0], LOSSES) and is_called(name, GROWING):
@@ -165,7 +165,7 @@ class Columns:
                 if of is not None and of.r > RISING_FROM and of.p_rise() < LIKELY:
                     formula = f"{spell(response[0])} ~ A * {spell(name)}**alpha"
                     raise InputError(
-                        f"{place_of(self.table)}: {response[0]} rises with {name} (rank correlation {of.r:.2f}, "
+                        f"{source_of(self.table)}: {response[0]} rises with {name} (rank correlation {of.r:.2f}, "
                         f"{p_value(of.p_rise())}), where a loss falls: check the rows and the columns, or state what "
                         f"it is with a formula such as '{formula}'"
                     )
@@ -238,7 +238,7 @@ def propose(table: pd.DataFrame) -> list[Proposal]:
             y, names = spell(several[0][0]), listed(several[0])
             why = f"{names} could be a function of no column: none has {LEAST_VALUES} positive numbers"
         known = f"with columns of {listed(table.columns, 8)}"
-        raise InputError(f"{place_of(table)}: {why}; write the formula: fit '{y} ~ E + A * x**-alpha' {known}")
+        raise InputError(f"{source_of(table)}: {why}; write the formula: fit '{y} ~ E + A * x**-alpha' {known}")
     proposals, *others = [[*_propose_forms(columns, *each)] for each in found[:2]]
     if others and not is_called(found[1][0][0], ["train"]):
         proposals.insert(MOST - 1, others[0][0])

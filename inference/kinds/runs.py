@@ -69,8 +69,8 @@ def _commands(fit):
         return predicted
     budget = shorten_number(AHEAD * compute.max(), 1)
     try:
-        fit.allocate(float(budget), beyond="none", robust=False, **({} if group is None else {GROUP: group}))
-    except InputError:  # of a law without an optimum, or of one that needs to know more of the runs planned
+        law.plan({})
+    except InputError:  # of a law without an optimum
         return predicted
     allocated, drawn = ("allocate", FILE, "--compute", budget), ("plot", "fit", FILE, "--out", "fit.svg")
     return [(*allocated, *planned), *(predicted if planned else []), (*drawn, *planned)]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ...datasets.reader import TableSource, as_table
 from ...datasets.requirements import positive_columns
-from ...datasets.wording import check_choice
+from ...datasets.wording import check_choice, source_of
 from ...errors import InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from .result import PointEstimate
@@ -71,7 +71,7 @@ def curve_frontier(runs: TableSource, *, basis: str = "total", budgets: int = BU
     return PointEstimate(
         estimator=f"Lower envelope of training curves, basis {basis}",
         estimates=exponents,
-        source=runs.attrs.get("source", "the table"),
+        source=source_of(runs),
         rows=len(runs),
         converged=bool(np.isfinite(exponents["exponent"])),
         message=f"{used.sum()} of {budgets} levels of compute have two curves or more to choose from",
@@ -95,7 +95,7 @@ def _envelope(runs, basis, budgets, losses=None):
     log_losses = np.log(columns["loss"] if losses is None else losses)
     sizes = np.unique(columns["parameters"])
     if len(sizes) < 2:
-        place = runs.attrs.get("source", "the table")
+        place = source_of(runs)
         raise InputError(f"{place}: column 'parameters' is {sizes[0]:g} in every row; a frontier needs several sizes")
     of_size = [columns["parameters"] == n for n in sizes]
     counted = np.array([columns[COUNTED[basis]][rows][0] for rows in of_size])

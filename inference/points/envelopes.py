@@ -18,6 +18,7 @@ import pandas as pd
 from ...datasets.deferred import stats
 from ...datasets.reader import TableSource, as_table
 from ...datasets.requirements import positive_columns
+from ...datasets.wording import source_of
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from .curves import slopes
@@ -126,9 +127,8 @@ def _equal_compute(columns, runs, compute=None, width=WIDTH, minimum_runs=MINIMU
         nearest = np.where(distance.min(axis=1) <= width / 2, distance.argmin(axis=1), -1)
         groups = [np.flatnonzero(nearest == i) for i in np.unique(nearest[nearest >= 0])]
     if not groups:
-        place = runs.attrs.get("source", "the table")
         raise InputError(
-            f"{place}: column 'training_flop' has no {minimum_runs} runs within {width:g} decades; "
+            f"{source_of(runs)}: column 'training_flop' has no {minimum_runs} runs within {width:g} decades; "
             "raise width, lower minimum_runs or name the compute of groups"
         )
     return groups
@@ -312,7 +312,7 @@ def _power_law(estimator, points, runs):
     return PointEstimate(
         estimator=estimator,
         estimates={"exponent": exponent, "coefficient": coefficient} | of_tokens,
-        source=runs.attrs.get("source", "the table"),
+        source=source_of(runs),
         rows=int(used["runs"].sum()),
         converged=converged,
         message=message,

@@ -20,7 +20,7 @@ from scipy.special import expit
 
 from ...datasets import require
 from ...datasets.reader import TableSource, as_table
-from ...datasets.wording import check_choice, quoted, suggestion
+from ...datasets.wording import check_choice, quoted, source_of, suggestion
 from ...errors import InputError
 from ..workers import one_thread
 from .result import PointEstimate
@@ -130,7 +130,7 @@ def fit_item_response(scores: TableSource, *, benchmark: str, clip: float = 0.0)
             "difficulty": pd.Series(difficulty - shift, benchmarks, name="difficulty"),
             "slope": pd.Series(slope, benchmarks, name="slope"),
         },
-        source=scores.attrs.get("source", "the table"),
+        source=source_of(scores),
         rows=len(scores),
         converged=bool(solution.status > 0),
         message=f"half the sum of squares is {solution.cost:.5g}; {solution.message.rstrip('.')}",

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...datasets.formula_nodes import Name
 from ...datasets.reader import TableSource, as_table
+from ...datasets.wording import source_of
 from ...errors import DiagnosticWarning, InputError
 from ...models.formula.law import Formula
 from .result import PointEstimate
@@ -92,7 +93,7 @@ def fit_formula(formula: str | Formula, table: TableSource, *, starts: int = SOL
     return PointEstimate(
         estimator=f"least squares of {law.label}",
         estimates={"constants": dict(zip(problem.names, theta.tolist(), strict=True))},
-        source=table.attrs.get("source", "the table"),
+        source=source_of(table),
         rows=len(rows),
         converged=converged,
         message=message,

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ...datasets.reader import TableSource, as_table
 from ...datasets.requirements import positive_columns
+from ...datasets.wording import source_of
 from ...errors import DiagnosticWarning, InputError
 from ...models.loss import chinchilla
 from . import huber
@@ -138,7 +139,7 @@ def check_huber(*, threshold=1e-3, scale="free", drop_highest=0):
 
 def _sample(runs, drop_highest):
     columns = positive_columns(runs, ("parameters", "tokens", "loss"), purpose="fit_huber")
-    place = runs.attrs.get("source", "the table")
+    place = source_of(runs)
     rows = np.sort(np.argsort(columns["loss"], kind="stable")[: max(0, len(runs) - drop_highest)])
     if len(rows) < FEWEST_ROWS:
         raise InputError(
@@ -271,7 +272,7 @@ def _summary(solutions, sample, centre, threshold, runs):
     return PointEstimate(
         estimator=f"Huber, {'free' if free else 'fixed'} scale",
         estimates={"constants": constants, "exponent": exponent},
-        source=runs.attrs.get("source", "the table"),
+        source=source_of(runs),
         rows=rows,
         converged=best.converged,
         message=_message(best, constants, threshold, len(at_best), len(solutions)),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...datasets.requirements import positive_columns
-from ...datasets.wording import listed
+from ...datasets.wording import listed, source_of
 from ...errors import InputError
 from ...models.progress.design import log_vocabulary, origin, points_of
 from ...models.progress.growth import doubling_months
@@ -115,7 +115,7 @@ def _weight(delta):
 def _problem(law, table):
     rows = law.selected(table)
     if others := sorted({*rows["benchmark"]} - {*law.benchmarks}, key=str):
-        place = table.attrs.get("source", "the table")
+        place = source_of(table)
         raise InputError(
             f"{place}: column 'benchmark' has {listed(others)}; the paper's estimator is of {listed(law.benchmarks)}: "
             "leave such rows out with where= (--where)"
@@ -128,7 +128,7 @@ def _problem(law, table):
     outside = {"gamma_vocabulary": log_vocabulary(rows)} if law.spec.vocabulary else {}
     names = tuple(dict.fromkeys([*sides[0], *sides[1], *outside]))
     if len(rows) < len(names):
-        place = table.attrs.get("source", "the table")
+        place = source_of(table)
         raise InputError(f"{place}: {len(rows)} rows are fewer than the {len(names)} coefficients; add evaluations")
 
     def matrix(columns):
@@ -216,7 +216,7 @@ def _summary(law, problem, delta, theta, iterations, ending, table):
     return PointEstimate(
         estimator=f"Penalised least squares of {law.label}",
         estimates={"coefficients": coefficients, "doubling_months": _doubling(law, coefficients)},
-        source=table.attrs.get("source", "the table"),
+        source=source_of(table),
         rows=len(problem.loss),
         converged=optimal,
         message=f"{'an optimum' if optimal else 'no optimum'} ({measures}); {ending}",

@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from ...datasets import require
 from ...datasets.reader import TableSource, as_table
-from ...datasets.wording import check_choice, quoted
+from ...datasets.wording import check_choice, quoted, source_of
 from ...errors import InputError
 from .curves import slopes
 from .result import PointEstimate
@@ -74,7 +74,7 @@ def fit_horizons(
     columns = ("model", "task", "task_family", "minutes", "successes", "runs", "year")
     require(successes, columns, purpose="horizons by logistic regression")
     check_choice("weights", weights, WEIGHTS)
-    cells, source = successes.reset_index(drop=True), successes.attrs.get("source", "the table")
+    cells, source = successes.reset_index(drop=True), source_of(successes)
     of_models, doublings = cells.groupby("model", sort=True), np.log2(cells["minutes"].to_numpy(float))
     for model, lengths in of_models["minutes"].nunique().items():
         if lengths == 1:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ...datasets import require
 from ...datasets.deferred import stats
-from ...datasets.wording import listed, quoted, suggestion
+from ...datasets.wording import listed, quoted, source_of, suggestion
 from ...errors import InputError
 from .result import PointEstimate
 
@@ -90,7 +90,7 @@ def fit_two_stages(capability: pd.Series, models: pd.DataFrame, families: Mappin
             "factor": float(np.exp(by_year.slope / slope)),
             "slopes": pd.Series(slopes, name="slope"),
         },
-        source=models.attrs.get("source", "the table"),
+        source=source_of(models),
         rows=len(table),
         converged=True,
         message="the error of the yearly gain leaves out that of the slope",

@@ -6,6 +6,7 @@ nutpie's model with the addresses of our compiled functions. `conda/nutpie-0.16.
 a constructor from addresses; with them both work-arounds can go.
 """
 
+import copy
 import dataclasses
 import functools
 import importlib
@@ -17,6 +18,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.progress_messages import Bar
 from ...errors import InputError
 from ...models.draws import DRAWS, draw_coordinates
 from ..engine import compile_density, copied, flat
@@ -26,6 +28,7 @@ from .whitened import whitened
 COORDINATE = "unconstrained_parameter"
 NAMED, INTRINSIC = "InferenceData", "intrinsic"  # what nutpie's module takes of others
 MOST_DOUBLINGS = 12  # of a trajectory: tables of two sizes need more than the usual 10 in a few iterations of thousands
+EVERY_MS, PROGRESS = 200, "{{ total_finished_draws }} {{ total_draws }}"  # what nutpie reports of draws, and when
 LATER = ("arviz", "numba", "numba.extending")
 
 
@@ -122,27 +125,42 @@ def _start(centre, seed=None):
 
 def sample(compiled, settings, seed, progress, **options):
     """Sample what nutpie compiled, or took for compiled, and return its trace."""
-    run = nutpie().sample(
-        compiled,
-        **settings.asked,
-        cores=settings.workers,
-        maxdepth=MOST_DOUBLINGS,
-        seed=seed,
-        save_warmup=False,
-        progress_bar=progress,
-        blocking=False,
-        **options,
-    )
-    try:
-        trace = run.wait()
-        if progress:  # its table ends without a line's end
-            print(file=sys.stderr)
-        return trace
-    except BaseException as error:
-        run.cancel()
-        if "initialization points failed" in str(error):
-            raise InputError(NOT_FINITE) from error
-        raise
+    with Bar(progress) as bar:
+        run = nutpie().sample(
+            _reporting(compiled, bar) if progress else compiled,
+            **settings.asked,
+            cores=settings.workers,
+            maxdepth=MOST_DOUBLINGS,
+            seed=seed,
+            save_warmup=False,
+            progress_bar=False,
+            blocking=False,
+            **options,
+        )
+        try:
+            return run.wait()
+        except BaseException as error:
+            run.cancel()
+            if "initialization points failed" in str(error):
+                raise InputError(NOT_FINITE) from error
+            raise
+
+
+def _reporting(compiled, bar):
+    """Return what nutpie compiled, such that a bar shows its draws, in place of nutpie's table of 110 characters."""
+    bar.begin(1.0)
+
+    def show(text):
+        done, total = map(int, text.split())
+        bar.move("draws", done / max(total, 1))
+
+    def sampler(settings, start, cores, _, store):
+        shown = nutpie()._lib.ProgressType.template_callback(EVERY_MS, PROGRESS, cores, show)
+        return compiled._make_sampler(settings, start, cores, shown, store)
+
+    reporting = copy.copy(compiled)
+    object.__setattr__(reporting, "_make_sampler", sampler)
+    return reporting
 
 
 def _arrays(trace):

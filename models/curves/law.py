@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from ...datasets.wording import plural
+from ...datasets.wording import plural, source_of
 from ...errors import InputError
 from ..arrays import exp, pick, recursion
 from ..contrasts import Contrast, ordinals
@@ -152,7 +152,7 @@ class Curve(MemberLaw):
         parts = [self._blocks(readings, memory) for _, readings in table.groupby("run", sort=False)]
         rows = pd.concat(parts, ignore_index=True)
         if len(rows) < LEAST:
-            place = table.attrs.get("source", "the table")
+            place = source_of(table)
             raise InputError(
                 f"{place}: {plural(len(rows), 'reading')} after the first {SKIPPED:.0%} of each run; the curve law "
                 f"needs {LEAST}, so log more often or wait"

@@ -67,6 +67,8 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         Signs of the terms of amplitudes; by default as they are on the rows of the table.
     positive : bool, optional
         Whether the response is positive; by default as it is in the table.
+    letters : mapping of str to str, optional
+        What names in the formula stand for that are columns by other names, such as ``{"N": "parameters"}``.
     priors : mapping of str to str, optional
         Of constants by name, or of what is sampled in their place.
 
@@ -89,6 +91,7 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     levels: tuple = ()
     signs: Mapping = field(default_factory=dict)
     positive: bool | None = None
+    letters: Mapping = field(default_factory=dict)
     priors: Mapping = field(default_factory=dict)
 
     name: ClassVar[str] = "formula"
@@ -102,7 +105,8 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         self._check_options(**{name: of for name, of in choices.items() if getattr(self, name)})
         levels = tuple((tuple(key), tuple(names)) for key, names in self.levels)
         errors = tuple(map(str, self.errors)) if isinstance(self.errors, list | tuple) else str(self.errors)
-        plain = {"columns": tuple(self.columns), "errors": errors, "levels": levels, "signs": dict(self.signs)}
+        plain = {"columns": tuple(self.columns), "errors": errors, "levels": levels}
+        plain |= {"signs": dict(self.signs), "letters": dict(self.letters)}
         for name, value in plain.items():
             object.__setattr__(self, name, value)
         if self.columns or self.levels:
@@ -186,6 +190,8 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     @property
     def needed(self):
         """Return the columns that a table must have."""
+        if self.letters:  # whose columns are found in the table
+            return ()
         left = [name.name for name in names_in(self.parsed.left)]
         every = [name.name for name in names_in(self.parsed.right)]
         right = every if self.positive is None else self.columns  # all names, before it is suited to a table

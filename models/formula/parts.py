@@ -67,7 +67,8 @@ class FormulaTests(Tests):
         forms = [*(curves + floors + breaks if rises else floors + breaks + curves), "{offset}"]
         forms = forms if (rows[column] > 0).all() else floors
         forms = [form.format(x=spell(column), right=right, offset=offset, **new) for form in forms]
-        options = {"columns": (), "signs": {}, "levels": (), "tails": "", "priors": {}}
+        given = {name: self.priors[name] for name, role in self.roles.items() if role.kind == "given"}
+        options = {"columns": (), "signs": {}, "levels": (), "tails": "", "priors": given}
         return tuple(replace(self, formula=f"{left} ~ {form}", **options) for form in forms)
 
 

@@ -11,10 +11,12 @@ import pandas as pd
 from ...datasets.formula_nodes import NEGATIVE, NUMPY, POWER, Call, Name, Number, evaluate, names_in, spell, walk
 from ...datasets.formulas import FormulaError
 from ...datasets.meaning.names import words
-from ...datasets.wording import listed, p_value, quoted, suggestion
+from ...datasets.wording import listed, p_value, quoted, source_of, suggestion
 from ...errors import InputError
 from ..loss.direction import LIKELY, RISING, partial_rank_correlation
+from ..priors import Prior
 from .constants import FUNCTIONS
+from .letters import spell_out
 
 SHOWN = 5  # rows in a message
 OF_DRAWS = {"chain", "draw", "z"}
@@ -45,11 +47,6 @@ def counts_of(left):
         case Call("/", (Name(successes, ()), Name(trials, ()))):
             return successes, trials
     return None
-
-
-def place_of(table):
-    """Return how messages call a table."""
-    return table.attrs.get("source", "the table")
 
 
 def _pieces(name):
@@ -117,13 +114,15 @@ class SuitedToTable:
                 risen = f"{self.observed} rises with {column} (rank correlation {of.r:.2f}, {p_value(p)})"
                 other = f"'{self.parsed.left} ~ A * {spell(column)}**alpha'"
                 raise InputError(
-                    f"{place_of(rows)}: {risen}, and the formula only falls with it; write one that may rise, such as "
+                    f"{source_of(rows)}: {risen}, and the formula only falls with it; write one that may rise, such as "
                     f"{other}, or choose other columns or rows"
                 )
 
     def _find_columns(self, table):
         if self.columns:
             return self
+        if self.letters:
+            return spell_out(self, table)._find_columns(table)
         names = [str(name) for name in table.columns]
         left, right = self.parsed.left, dict.fromkeys(name.name for name in names_in(self.parsed.right))
         columns = tuple(name for name in right if name in names)
@@ -131,7 +130,7 @@ class SuitedToTable:
         known = f"the columns are {listed(names)}"
 
         def refuse(why):
-            raise FormulaError(f"{place_of(table)}: formula {self.formula!r}{why}")
+            raise FormulaError(f"{source_of(table)}: formula {self.formula!r}{why}")
 
         for name in (*(name.name for name in names_in(left)), *groups):
             if name not in names:
@@ -206,9 +205,9 @@ class SuitedToTable:
         numbers = dict.fromkeys((*left, *self.columns, *self.error_columns))
         for name in (*numbers, *self.apart):
             if name not in table:
-                raise FormulaError(f"{place_of(table)}: no column {quoted(name)}{suggestion(name, table.columns)}")
+                raise FormulaError(f"{source_of(table)}: no column {quoted(name)}{suggestion(name, table.columns)}")
         for name in numbers:
-            column, about = table[name], f"{place_of(table)}: column {quoted(name)}"
+            column, about = table[name], f"{source_of(table)}: column {quoted(name)}"
             if column.dtype.kind not in "fiub":
                 raise InputError(f"{about} holds text, and the formula takes its numbers")
             bad = ~np.isfinite(column.to_numpy(float))
@@ -226,7 +225,7 @@ class SuitedToTable:
             if bad.any():
                 row = int(np.argmax(bad))
                 value = " / ".join(f"{x[row]:g}" for x in values)
-                raise InputError(f"{place_of(table)}: {what} is {value} in row {table.index[row] + 1}, {why}")
+                raise InputError(f"{source_of(table)}: {what} is {value} in row {table.index[row] + 1}, {why}")
 
     def _faults(self, table):
         """Yield what rows fail by, where the response, or a part of the right side of columns alone, has no value.
@@ -323,6 +322,8 @@ class SuitedToTable:
     def _usual_constants(self, table):
         """Return values of constants inside functions and powers that suit the columns, for a look at signs."""
         usual = {name: 0.3 if role.kind == "exponent" else 1.0 for name, role in self.roles.items()}
+        given = [name for name, role in self.roles.items() if role.kind == "given"]
+        usual |= {name: Prior.parse(str(self.priors[name])).median for name in given}
         for name, role in self.roles.items():
             if role.kind in ("relative", "place"):
                 x = self._evaluate_on(role.beside, table, usual)
@@ -332,7 +333,7 @@ class SuitedToTable:
 
     def rows(self, table):
         """Return the rows, refusing a table that cannot inform the formula."""
-        place, count = place_of(table), len(self.roles)
+        place, count = source_of(table), len(self.roles)
         if "binomial" in self.noise and not counts_of(self.parsed.left):
             of = f"successes / trials, not of {self.observed}"
             raise InputError(f'{place}: binomial noise is of {of}; set noise="relative"')

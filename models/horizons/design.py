@@ -11,6 +11,7 @@ from .outcomes import FEW, log_choose
 BEFORE, AT_RISK = "minutes_before", "at_risk"  # columns that `nested` adds
 SEVERAL = 2  # thresholds of a task, from which minutes are settled better than logits
 SLOPE, MODEL_SD, TASK_SD, PRECISION = 0.74, 3.0, 1.5, 7.4  # of estimates: medians of the priors, and logits
+LEAST_ANCHORS = 2  # tasks that were timed and estimated
 SWEEPS, RELATIVE = 30, (0.2, 5.0)  # of estimates, and of the slope of a task over that of the typical one
 STEEP = 0.25  # of the information about a log slope: rows that a task separates allow any steeper slope
 SIDES, SIZES = ("right", "wrong"), ("few", "many")
@@ -31,6 +32,18 @@ def nested(table):
     at_risk, before = (cells[name].shift().reindex(rows.index) for name in ("successes", "minutes"))
     rows = rows.assign(**{AT_RISK: at_risk.fillna(rows["runs"]), BEFORE: before})
     return rows[rows[AT_RISK] > 0].reset_index(drop=True)
+
+
+def has_families(table):
+    """Return whether tasks of a table are of families, of which some have several."""
+    known = "task_family" in table and table["task_family"].notna().all()
+    return bool(known and 1 < table["task_family"].nunique() < table["task"].nunique())
+
+
+def has_anchors(table):
+    """Return whether human times are estimates of which timed tasks tell the bias."""
+    known = "time_source" in table and table["time_source"].notna().all()
+    return bool(known and is_estimate(table).any() and len(anchors(table)) >= LEAST_ANCHORS)
 
 
 def is_estimate(rows):

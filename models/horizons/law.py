@@ -1,12 +1,13 @@
 """The law of time horizons as something to fit: its options, priors, density and simulation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from ...datasets import filled, require
+from ...datasets.wording import source_of
 from ...errors import InputError
 from ..arrays import exp, log, pick, sum_by
 from ..contrasts import Contrast, bin_levels, informed, ordinals
@@ -23,6 +24,10 @@ from .priors import OF_TRENDS, free_parameters
 NOISES = ("beta_binomial", "binomial")
 HORIZON, TASK = "horizon_units", "task_units"
 LEAST_MODELS, LEAST_TASKS = 3, 3
+OF_THE_TABLE = {  # options that are left to its columns, and why they are set
+    "family_effects": "tasks of a family may be alike",
+    "estimates": "timed tasks tell how wrong estimated times are",
+}
 BENT = "break", "logistic"  # trends with a date of their own
 
 
@@ -68,11 +73,11 @@ class Horizons(ModelsOnItems, MemberLaw):
         Whether runs of one model on one task may end more alike than independent ones.
     task_slopes : bool
         Let tasks differ in how fast success rises with the horizon.
-    family_effects : bool
-        Tasks of one ``task_family`` have an effect in common.
-    estimates : bool
+    family_effects : bool, optional
+        Tasks of one ``task_family`` have an effect in common; by default where families of the table have several.
+    estimates : bool, optional
         Human times that the column ``time_source`` calls estimates have a bias and an error. Tasks that were timed and
-        have ``estimated_minutes`` too inform both.
+        have ``estimated_minutes`` too inform both; by default where there are such tasks.
     priors : mapping of str to str
         Replacements of the default priors, such as ``{"yearly_gain": "Normal(0, 3)"}``.
 
@@ -94,8 +99,8 @@ class Horizons(ModelsOnItems, MemberLaw):
     trend: str | None = "linear"
     noise: str = "beta_binomial"
     task_slopes: bool = True
-    family_effects: bool = False
-    estimates: bool = False
+    family_effects: bool | None = None
+    estimates: bool | None = None
     priors: Mapping = field(default_factory=dict)
 
     item = "task"
@@ -111,7 +116,8 @@ class Horizons(ModelsOnItems, MemberLaw):
     drawn_as: ClassVar[type] = HorizonsDraws
 
     def __post_init__(self):
-        self._check_options("task_slopes", "family_effects", "estimates", trend=OF_TRENDS, noise=NOISES)
+        given = [name for name in OF_THE_TABLE if getattr(self, name) is not None]
+        self._check_options("task_slopes", *given, trend=OF_TRENDS, noise=NOISES)
         object.__setattr__(self, "priors", self._checked_priors())
 
     @property
@@ -134,6 +140,16 @@ class Horizons(ModelsOnItems, MemberLaw):
 
     # The table -------------------------------------------------------------------------------------------------------
 
+    def suited(self, table):
+        """Return the law with effects of families and a bias of estimates where the table has both."""
+        has = {"family_effects": design.has_families(table), "estimates": design.has_anchors(table)}
+        return replace(self, **{name: True for name in OF_THE_TABLE if getattr(self, name) is None and has[name]})
+
+    def notes(self, suited, rows):
+        """Return a sentence on why a law is `suited` to the rows."""
+        because = [why for name, why in OF_THE_TABLE.items() if getattr(suited, name) != getattr(self, name)]
+        return [f"the law fitted is {suited.label}, because {' and '.join(because)}"] if because else []
+
     def rows(self, table):
         """Return the rows with what comes before each in its cell, refusing a table that cannot inform this law.
 
@@ -143,7 +159,7 @@ class Horizons(ModelsOnItems, MemberLaw):
             If a column is missing or empty in a row, there are fewer than three models or tasks, or all tasks are of
             one length.
         """
-        place = table.attrs.get("source", "the table")
+        place = source_of(table)
         if self.trend is not None and "year" not in table:
             raise InputError(
                 f"{place}: no column has the dates of models, which trend={self.trend!r} needs; add a column 'date', "

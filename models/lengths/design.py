@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ...datasets.wording import check_choice, quoted, suggestion
+from ...datasets.wording import check_choice, quoted, source_of, suggestion
 from ...errors import InputError
 
 DOUBLINGS = ("recurrences", "layers", "d_model", "k_max", "train_digits")
@@ -78,7 +78,7 @@ def runs_of(reference):
 def check_runs(counts, reference, effects):
     """Refuse cells of runs that are not those of the reference, or are of another condition."""
     table_runs, fitted_runs = runs_of_counts(counts), runs_of(reference)
-    place = counts.attrs.get("source", "the table")
+    place = source_of(counts)
     columns = [column for column in condition_columns(fitted_runs, effects) if column in table_runs]
     for name, run in table_runs[columns].iterrows():
         if name not in fitted_runs.index:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import require
-from ...datasets.wording import quoted, shown, unknown
+from ...datasets.wording import quoted, shown, source_of, unknown
 from ...errors import InputError
 from ..arrays import log1p, spread
 from ..contrasts import Contrast, bin_levels, ordinals, slopes
@@ -154,7 +154,7 @@ class Lengths(MemberLaw):
     def rows(self, counts):
         """Return the rows that this law is fitted to, refusing counts that cannot inform it."""
         rows = _by_offset(self._of_task(counts))
-        place = rows.attrs.get("source", "the table")
+        place = source_of(rows)
         if rows[["length_a", "length_b"]].max(axis=1).nunique() < 2:
             raise InputError(f"{place}: the longer operand has one length in every row; the lengths law needs several")
         runs = design.runs_of_counts(rows)
@@ -173,7 +173,7 @@ class Lengths(MemberLaw):
 
     def _of_task(self, counts):
         require(counts, (*self.columns, "architecture", "recurrences"), purpose="the lengths law")
-        place = counts.attrs.get("source", "the table")
+        place = source_of(counts)
         tasks = sorted(counts["task"].unique()) if "task" in counts else []
         if self.task is None and len(tasks) > 1:
             raise InputError(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...datasets import filled, require
-from ...datasets.wording import listed, quoted
+from ...datasets.wording import listed, quoted, source_of
 from ...errors import InputError
 from ..priors import FreeParameter
 from .noise import normal_logp
@@ -34,7 +34,7 @@ def check_column(table, by):
 
 def check_groups(table, by, quantities):
     """Refuse a table of one group, or with a group of fewer rows than quantities by group, which are named."""
-    place = table.attrs.get("source", "the table")
+    place = source_of(table)
     names, counts = np.unique(labelled(table[by]), return_counts=True)
     if len(names) < 2:
         raise InputError(
@@ -69,7 +69,7 @@ def codes(rows, by, names):
     labels = labelled(rows[by])
     unknown = ~np.isin(labels, names)
     if unknown.any():
-        place, first = rows.attrs.get("source", "the table"), int(np.argmax(unknown))
+        place, first = source_of(rows), int(np.argmax(unknown))
         raise InputError(
             f"{place}: column {by!r} is {quoted(labels[first])} in row {rows.index[first]}, which is no group of the "
             f"fit: {listed(names)}; see predict_group"

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ...datasets import filled, positive_columns, require
 from ...datasets.deferred import xr
+from ...datasets.wording import source_of
 from ...errors import InputError
 from .. import effects
 from ..arrays import log
@@ -237,7 +238,7 @@ class LossLaw(LossTests, LossGrouping, LossPlanner, Law):
             all runs have one size, tokens follow from sizes, or the loss rises with a size. With `run_effects` or
             `size_effects` also if a row is of no run, or no run or size has two rows.
         """
-        place = table.attrs.get("source", "the table")
+        place = source_of(table)
         require(table, self.needed, purpose=f"the {self.name} law")
         positive_columns(table, self.columns, purpose=f"the {self.name} law")
         if len(table) < len(self._free_parameters):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from ...datasets.wording import source_of
 from ...errors import InputError
 from ..arrays import exp, log, log1p, logaddexp
 from .law import LossLaw, Sampled
@@ -105,7 +106,7 @@ class TaskError(LossLaw):
         table = super().rows(table)
         wrong = ~table["error"].between(-1.0, 2.0)  # simulated errors scatter beyond 0 and 1
         if wrong.any():
-            place, row = table.attrs.get("source", "the table"), table.index[wrong][0]
+            place, row = source_of(table), table.index[wrong][0]
             raise InputError(
                 f"{place}: column 'error' is {table['error'][wrong].iloc[0]} in row {row}; errors are from 0 to 1: "
                 "divide percents by 100 (--column error=PERCENT/100)"

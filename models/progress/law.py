@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import require
-from ...datasets.wording import check_choice, shown, unknown
+from ...datasets.wording import check_choice, shown, source_of, unknown
 from ...errors import InputError
 from ..contrasts import Contrast, groupings, informed, means
 from ..density import Density, Units
@@ -219,7 +219,7 @@ class Progress(Law):
         return rows.reset_index(drop=True)
 
     def _check(self, rows):
-        place = rows.attrs.get("source", "the table")
+        place = source_of(rows)
         needed = self.dimension
         if len(rows) < needed:
             raise InputError(

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...datasets import filled, require
-from ...datasets.wording import shown
+from ...datasets.wording import shown, source_of
 from ...errors import InputError
 from ..arrays import exp, pick
 from ..contrasts import Contrast, informed
@@ -213,7 +213,7 @@ class Scores(ModelsOnItems, MemberLaw):
             model has no date, or fewer than five have a known compute.
         """
         require(table, ("model", "benchmark", "score", *self.needed), purpose="the scores law")
-        place = table.attrs.get("source", "the table")
+        place = source_of(table)
         for what, column, least in (("models", "model", 3), ("benchmarks", "benchmark", 2)):
             if (count := table[column].nunique()) < least:
                 raise InputError(f"{place}: {count} {what}; the scores law needs at least {least}")

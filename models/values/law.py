@@ -10,7 +10,7 @@ import pandas as pd
 
 from ...datasets import filled, require
 from ...datasets.deferred import special
-from ...datasets.wording import quoted, shown
+from ...datasets.wording import quoted, shown, source_of
 from ...errors import InputError
 from ..contrasts import Contrast, groupings, informed, ordinals
 from ..effects import joint_logp
@@ -174,7 +174,7 @@ class Trend(MemberLaw):
         InputError
             If a column is missing, there are too few rows or dates, or a log scale does not suit the values.
         """
-        place = table.attrs.get("source", "the table")
+        place = source_of(table)
         require(table, ("value", "year", *self.needed), purpose="the trend law")
         for column in self.needed:
             filled(table, column, purpose=f"the {self.label} law")

@@ -185,9 +185,9 @@
       const alternatives = rivals.map((each, i) => `, or ${size(others[i])} under ${each.called}`).join("");
       const beyond = compute > largest_run ? `${times(compute / largest_run)} times the largest run` : "not above the largest run";
       output.textContent = `At ${powers(compute)} FLOP: ${interval(best, size)} parameters${alternatives}; ${interval(at(tokens), size)} tokens, ` +
-        `${interval(at(tokens_per_parameter), x => x >= 10 ? x.toFixed(0) : x.toPrecision(2))} tokens a parameter, ` +
+        `${interval(at(tokens_per_parameter), x => x >= 10 ? x.toFixed(0) : x.toPrecision(2))} tokens per parameter, ` +
         `loss ${interval(at(loss), x => x.toFixed(2))}, under ${called}; ${beyond}. ` +
-        `Strength: ${strengthAt(best, others, compute)}. 20 tokens a parameter lose ${(100 * linear(rule, place / stride)[0]).toPrecision(2)}% of the loss.`;
+        `Strength: ${strengthAt(best, others, compute)}. 20 tokens per parameter lose ${(100 * linear(rule, place / stride)[0]).toPrecision(2)}% of the loss.`;
     };
     Object.assign(slider, {min: first, max: last});
     slider.value = Math.log10(10 * largest_run);

@@ -189,6 +189,14 @@ def schemas():
             "step": whole(positive),
             **dict.fromkeys(["clock", "rate", "loss"], number(positive)),
         },
+        "routed_lms": {
+            **dict.fromkeys(["loss", "flop_per_step", "parameters"], number(positive)),
+            **dict.fromkeys(["total_parameters", "experts", "active_experts"], whole(positive)),
+            **dict.fromkeys(["width", "layers", "seed", "steps"], whole(positive)),
+            "routing": text("Dense", "S-Base", "RL-R", "Hash"),
+            "routed_share": number(share),
+            **dict.fromkeys(["loss_c4", "loss_pile"], number(positive, nullable=True)),
+        },
         "published": {
             "quantity": text(),
             "estimate": number(finite),

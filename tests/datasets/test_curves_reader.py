@@ -292,6 +292,13 @@ def test_the_shape_of_a_fall_is_recognised_from_rates(shape):
     assert followed(clock, (100 / clock) ** 0.5, 1000) is None
 
 
+def test_two_readings_of_a_fall_tell_no_shape_and_three_do():
+    rates = np.array([*np.ones(40), 0.8, 0.6, 0.4])
+    assert followed(np.arange(42.0), rates[:42], 44) is None
+    recognised = followed(np.arange(43.0), rates, 44)
+    assert recognised.shape == "linear" and recognised.rates(43, 44) == pytest.approx(0.2, abs=0.02)
+
+
 def test_a_text_that_is_no_log_is_refused_and_a_table_is_read(tmp_path):
     path = tmp_path / "a.log"
     path.write_text("using device: cuda\nstarting\n")

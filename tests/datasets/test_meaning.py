@@ -120,9 +120,9 @@ def test_scores_and_error_rates_are_refused_with_the_formula_of_an_error_rate(na
 
 
 def test_the_tokens_that_follow_from_flop_are_noted():
-    with pytest.warns(TableNote, match="derived tokens: 0.33 to 500 a parameter, by C = 6ND"):
+    with pytest.warns(TableNote, match="derived tokens: 0.33 to 500 per parameter, by C = 6ND"):
         bs.read(STRANGERS / "forward_flop.csv")
-    with pytest.warns(TableNote, match=r"derived tokens: 1 to 1,500 a parameter, by C = 2ND"):
+    with pytest.warns(TableNote, match=r"derived tokens: 1 to 1,500 per parameter, by C = 2ND"):
         table = bs.read(STRANGERS / "forward_flop.csv", flop_per_parameter_token=2)
     assert table["tokens"].min() == pytest.approx(1e9)
 

@@ -1,6 +1,10 @@
+import sys
+import threading
+
 import bayescaling as bs
 import pytest
-from bayescaling.datasets.progress_messages import counted, lasting, say
+from bayescaling.datasets import progress_messages
+from bayescaling.datasets.progress_messages import announced, counted, lasting, say
 
 
 def test_nothing_is_said_that_nobody_watches(capfd):
@@ -12,6 +16,16 @@ def test_nothing_is_said_that_nobody_watches(capfd):
     assert list(counted(iter([1, 2]), "refitting", True, total=2)) == [1, 2]
     output = capfd.readouterr()
     assert output.out == "" and "refitting" in output.err
+
+
+def test_a_person_at_a_terminal_is_told_what_lasts(capsys, monkeypatch):
+    for terminal, said in ((True, "sampling; progress=True shows how far it is\n"), (False, "")):
+        monkeypatch.setattr(progress_messages, "PATIENCE", 0.0)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
+        with announced("sampling", False):
+            for timer in [of for of in threading.enumerate() if isinstance(of, threading.Timer)]:
+                timer.join()
+        assert capsys.readouterr() == ("", said)
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (42, "42 s"), (600, "10 min"), (9000, "2.5 h")])

@@ -185,7 +185,7 @@ def test_steps_are_no_tokens():
     with pytest.warns(bs.errors.TableNote, match="in units of 500000"):
         assert bs.read(table, columns={"tokens": "step"}, unit={"tokens": 5e5})["tokens"].max() == 1.2e10
     # Runs on little data are in one table with others.
-    with pytest.warns(bs.errors.TableWarning, match="tokens a parameter, as strange in 3 of 6 rows"):
+    with pytest.warns(bs.errors.TableWarning, match="tokens per parameter, as strange in 3 of 6 rows"):
         assert len(bs.read(table.assign(D=[2000.0, 1e9] * 3).drop(columns="step"))) == 6
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ....datasets.wording import shown
+from ....datasets.wording import shown, source_of
 from ....errors import InputError
 from ...priors import FreeParameter
 from .. import embeddings
@@ -28,7 +28,7 @@ def _split(columns):
 def _check_split(law, table):
     """Refuse runs whose N_x is above N_T, or none of which has embedding parameters."""
     nonembedding, embedding = _split({name: table[name].to_numpy(float) for name in law.columns})
-    place = table.attrs.get("source", "the table")
+    place = source_of(table)
     if (embedding < 0).any():
         row = int(np.argmax(embedding < 0))
         raise InputError(

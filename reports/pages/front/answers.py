@@ -10,7 +10,6 @@ from ... import optimum
 from ...cache.whole import CLAIMS
 from ...html import prose
 from ...laws import DEFAULT
-from ..small_lm.page import quoted_floor
 
 LEVEL = 0.95  # of intervals
 TEMPLATE = "answers.md.jinja"
@@ -244,7 +243,7 @@ def _arithmetic(document):
 
 def _truth(document):
     truth = document["small_lm"]["truth"]
-    quoted = {name: quoted_floor(entry) for name, entry in truth.items()}
+    quoted = {name: entry["quoted"] for name, entry in truth.items()}
     missed = {name: floor["E_minus_entropy"] for name, floor in quoted.items() if not floor["holds"]}
     named = {
         "truth": truth,

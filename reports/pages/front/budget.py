@@ -46,7 +46,7 @@ def budget_grid(fits, names, budgets):
         ``law``, its name, and ``called``. ``least_run`` and ``largest_run`` are in FLOP, ``log10_compute`` are budgets.
         ``parameters``, ``tokens``, ``tokens_per_parameter`` and ``loss`` hold logarithms to base ten of three
         quantiles, (budget, 3). ``rivals`` have ``called`` and ``parameters``. ``rule`` is the median excess loss of 20
-        tokens a parameter, as a share, at every tenth budget. None of a law without a best size.
+        tokens per parameter, as a share, at every tenth budget. None of a law without a best size.
     """
     law, *rivals = names
     main = fits[law]

@@ -56,6 +56,7 @@ def document(findings, of, fits, *, attribution, paper):
     with_papers = of["paper_effects"][key] | gain_entry(compute_equivalent_gain(effects))
     study = findings.study("progress_variants")
     variants = study["variants"]
+    variants["paper_effects"]["doubling_months"] = rate_quantiles(rate_at_optimum.first_rate(effects))
     return {
         "progress": of["progress"] | {key: main},
         "pooled_doubling_months": of["pooled_doubling_months"],

@@ -119,8 +119,10 @@ def _entry(findings, fits, tables, exponents, truth):
     entry = {
         "language": truth,
         "truth": {
-            scheme: compared_floor(fitted, float(truth["entropy"]))
-            | _coupled(changed["changed"][f"{scheme}, {COUPLED}"] | changed["coupled_elpd"][scheme])
+            scheme: _with_coupled(
+                compared_floor(fitted, float(truth["entropy"])),
+                changed["changed"][f"{scheme}, {COUPLED}"] | changed["coupled_elpd"][scheme],
+            )
             for scheme, fitted in fits.items()
         },
         "shortfall_at_one_rate": {f"{size:.0f}": float(x) for size, x in shortfalls(tables).items()},
@@ -154,14 +156,11 @@ def compared_floor(fitted, entropy):
     return entry | {"holds": entry["fitted"]["q2.5"] <= entropy <= entry["fitted"]["q97.5"]}
 
 
-def _coupled(entry):
-    """Return the entry of the coupled law, and which law is quoted: Chinchilla's, or this if it predicts better."""
-    return {COUPLED: entry, "quoted": COUPLED if is_apart(-entry["elpd_diff"], entry["dse"]) else "chinchilla"}
-
-
-def quoted_floor(entry):
-    """Return the floor under the law that is quoted, of one way of training."""
-    return entry[COUPLED] if entry["quoted"] == COUPLED else entry
+def _with_coupled(floor, coupled):
+    """Return the entry of a floor with that of the coupled law, and which is quoted: this if it predicts better."""
+    better = is_apart(-coupled["elpd_diff"], coupled["dse"])
+    name, of = (COUPLED, coupled) if better else ("chinchilla", floor)
+    return floor | {COUPLED: coupled, "quoted": {"law": name} | {key: of[key] for key in ("E_minus_entropy", "holds")}}
 
 
 def _why_missed(entry):
@@ -208,7 +207,7 @@ def _predicted(slopes, observed):
 
 
 def _chart(truth):
-    rows, holding = {}, sum(quoted_floor(of)["holds"] for of in truth.values())
+    rows, holding = {}, sum(of["quoted"]["holds"] for of in truth.values())
     for scheme, words in SCHEMES.items():
         name, of = f"{scheme.replace('-', ' ').capitalize()} ({words})", truth[scheme]
         rows |= {f"{name}, Chinchilla": of["fitted"], f"{name}, coupled": of[COUPLED]["fitted"]}
@@ -239,7 +238,7 @@ def _floor_table(entry):
             "coupled law": tables.interval(coupled["fitted"], "{:.2f}"),
             "coupled contains it": YES[coupled["holds"]],
             "elpd gained": f"{coupled['elpd_diff']:+.1f} ± {coupled['dse']:.1f}",
-            "quoted": of["quoted"],
+            "quoted": of["quoted"]["law"],
         })  # fmt: skip
     note = (
         f"E in nats per token: median and 95% interval. The known floor is {entry['truth'][MAIN]['known']:.3f}. Law "

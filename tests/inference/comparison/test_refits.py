@@ -13,12 +13,9 @@ from bayescaling.inference.fitted import LEFT_OUT, changed_fit, results_of
 from bayescaling.inference.progress import futures
 from bayescaling.inference.progress.compare import compare as compare_progress
 from bayescaling.inference.progress.compare import loo_predictions, pooled_rates
-from bayescaling.inference.progress.influence import paper_influence
 from bayescaling.inference.progress.rate_at_optimum import doubling_times, growth_rates
-from bayescaling.inference.progress.rate_at_rows import gain_times
 from bayescaling.models.draws import flatten
 from bayescaling.models.progress.draws import ProgressDraws
-from bayescaling.models.progress.growth import doubling_quantiles
 from bayescaling.models.progress.law import Progress
 from bayescaling.models.progress.specifications import SPECIFICATIONS
 from scipy import stats
@@ -198,27 +195,6 @@ def test_a_paper_left_out_is_left_out_whole(comparison, fit_main, progress_fitte
         assert len(rowwise) == counts[i] > 2
         assert joint == pytest.approx(np.log(by_chain[:4].mean()))
         assert joint != pytest.approx(rowwise.sum(), abs=1e-6)
-
-
-def test_what_a_paper_says_is_what_a_refit_without_it_says(fit_main, progress_fitter, evaluations):
-    rate = growth_rates(fit_main)["all"]
-    table = paper_influence(fit_main, rate=rate)
-    assert table["rows"].sum() == 231
-    rate = rate.values
-    reliable = table[table["pareto_k"] < 0.7]
-    assert len(reliable) >= len(table) - 2  # of one machine's draws and another's
-    whole = doubling_quantiles(rate, [0.5])[0]
-    np.testing.assert_allclose(table["shift"], table["median"] - whole)
-    assert (np.diff(table["shift"].abs()) <= 0).all()
-    up, down = reliable[reliable["shift"] > 0].iloc[0], reliable[reliable["shift"] < 0].iloc[0]
-    for paper in (up, down):
-        rows = evaluations[evaluations["paper_id"] != paper["paper_id"]]
-        again = progress_fitter.fit(rows, law=Progress(7), seed=4)
-        assert doubling_times(again).loc["all", "q50"] == pytest.approx(paper["median"], abs=0.45), paper
-        assert doubling_times(again).loc["all", "q50"] - whole == pytest.approx(paper["shift"], rel=0.6), paper
-    at_rows = paper_influence(fit_main).iloc[0]
-    again = progress_fitter.fit(evaluations[evaluations["paper_id"] != at_rows["paper_id"]], law=Progress(7), seed=4)
-    assert gain_times(again).loc["all", "q50"] == pytest.approx(at_rows["median"], abs=0.3)
 
 
 @pytest.mark.thorough

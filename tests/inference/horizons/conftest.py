@@ -10,7 +10,7 @@ def fit():
     table = bs.load("weirdml")
     models = table["model"].unique()[::6]
     return bs.fit(
-        bs.laws.Horizons(noise="binomial"),
+        bs.laws.Horizons(noise="binomial", family_effects=False, estimates=False),
         table[table["model"].isin(models) & table["threshold"].isin([50, 90])],
         seed=1,
         draws=300,

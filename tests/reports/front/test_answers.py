@@ -138,9 +138,9 @@ def document():
         },
         "small_lm": {
             "truth": {
-                f"scheme-{i}": {"holds": x == 0.0, "E_minus_entropy": q(x - 0.1, x, x + 0.1), "quoted": law}
-                | {"coupled": {"holds": i == 1, "E_minus_entropy": q(-0.25, -0.2, -0.05 + 0.1 * (i == 1))}}
-                for i, x, law in ((1, -0.5, "chinchilla"), (2, 0.0, "coupled"), (3, 0.0, "chinchilla"))
+                f"scheme-{i}": {"holds": i > 1, "coupled": {"holds": i == 1}, "quoted": {"law": law, "holds": x == 0.0}
+                | {"E_minus_entropy": q(x - 0.1, x, x + 0.1)}}
+                for i, x, law in ((1, -0.5, "chinchilla"), (2, -0.15, "coupled"), (3, 0.0, "chinchilla"))
             },
             "why_missed": "Scheme 1 trains every size at one rate.",
         },
