@@ -12,8 +12,6 @@ from ..datasets.wording import source_of
 from ..errors import InputError, TableNote
 from ..models.law import Law
 from ..models.laws import as_law
-from .checks.suggestion import LEAST_GAIN
-from .checks.wider_laws import gain_at_largest_sizes
 from .fitted import Fit
 from .fitter import Fitter
 from .samplers.choose import choose
@@ -95,9 +93,7 @@ def fit(
         If the chains did not converge.
     TableNote
         If rows are few, so that the law has normal noise with one scatter, or the loss does not fall with a size. Also
-        if rows of a size share a deviation. A further fit then has effects of sizes, and is returned if it predicts the
-        three largest sizes better when each is left out. A fit with paper effects is returned instead
-        if the rows of papers reject the law without them.
+        if the rows of papers reject a law without paper effects: a fit with them is returned instead.
     SizeNote
         If the log likelihood is left out for its size.
 
@@ -124,27 +120,18 @@ def fit(
 
 
 def _fitted(law, table, sampler, settings):
-    """Fit the law that is suited to a table, with effects of groups of rows where it predicts better with them."""
+    """Fit the law that is suited to a table, with effects of groups of rows where they reject it without."""
     fitter = Fitter(law.suited(table), table, sampler=sampler)
     place = source_of(table)
     for sentence in law.notes(fitter.law, fitter.rows):
         warn(f"{place}: {sentence}", TableNote)
     result = fitter.fit(**settings)
     wide, shared = fitter.law.with_effects(fitter.rows), fitter.law.deviation_test
-    if wide is None or (shared and result.check()["tests"][shared]["fits"]):
+    if wide is None or result.check()["tests"][shared]["fits"]:
         return result
     other = fitter.other(wide).fit(**settings)
-    if shared:
-        better = other.check()["tests"][shared]["fits"]
-        because = f"rows of one {shared.removeprefix('means by ')} share a deviation"
-    else:
-        gain = gain_at_largest_sizes(result, other, settings["seed"])
-        better = gain >= LEAST_GAIN
-        because = (
-            "runs of one model size share a deviation; it predicts the largest sizes, left out whole, better by "
-            f"{gain:.1f} nats"
-        )
-    if not better:
+    if not other.check()["tests"][shared]["fits"]:
         return result
+    because = f"rows of one {shared.removeprefix('means by ')} share a deviation"
     warn(f"{place}: the law fitted is {wide.label}, because {because}", TableNote)
     return other

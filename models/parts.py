@@ -24,7 +24,7 @@ class Tests:
     * ``tolerance``: the misfit, as a share, from which on a law is reported not to fit; a smaller one is a number.
     * ``share_of``: what residuals are shares of, in words.
     * ``wider``: None, or a law, a quantity of it and the value of that quantity at which it is this one.
-    * ``deviation_test``: the test that shows whether rows share a deviation; "" where `with_effects` tests it itself.
+    * ``deviation_test``: the test that shows whether rows share a deviation.
     """
 
     tolerance = 0.01
@@ -78,7 +78,10 @@ class Tests:
         return self
 
     def with_effects(self, rows):
-        """Return the law with effects of groups of rows that share a deviation, None by default."""
+        """Return the law with effects of groups of rows, if `deviation_test` shows that they share a deviation."""
+
+    def size_apart(self, rows):
+        """Return the model size whose rows lie furthest from the law of the others, None by default."""
 
     def notes(self, suited, rows):
         """Return sentences on why a law is `suited` to the rows, and on what these do not inform; none by default."""

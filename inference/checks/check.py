@@ -50,8 +50,9 @@ def check(fit: Fit) -> Check:
         ``rejected_by`` has names of tests. ``tests``, by name, are those of `law_tests`, with ``worst_size`` and
         ``worst_where``. Where the table allows it, they include the exponent of the optimal size, by iso-FLOP parabolas
         and by the frontier. It is compared with the same estimates of tables drawn from the law. ``turns`` says where
-        the response turns, of a law of one column that is rejected. ``prior_driven`` has the quantities whose posterior
-        is no more than a fifth narrower than their prior, with the ratio of widths.
+        the response turns, of a law of one column that is rejected. ``apart`` names runs of one size that all lie on
+        one side of the law of the others, with a p below 0.01. ``prior_driven`` has the quantities whose posterior is
+        no more than a fifth narrower than their prior, with the ratio of widths.
 
     Examples
     --------
@@ -82,6 +83,7 @@ def _checked(fit):
         "rejected_by": rejected,
         "tests": tests,
         "turns": _turns(fit) if rejected else "",
+        "apart": _apart(law.size_apart(fit.rows)),
         "prior_driven": _decided_by_prior(fit),
     }
 
@@ -124,6 +126,15 @@ def _decided_by_prior(fit):
     table = prior_driven(fit, draws=PRIOR_DRAWS).set_index("coefficient")
     ratios = table.loc[table["prior_driven"] & np.isfinite(table["ratio"]), "ratio"]
     return {name: float(ratio) for name, ratio in ratios.items() if name.partition("[")[0] in names}
+
+
+def _apart(apart):
+    """Return which runs of one size lie off the law of the other sizes, in words, "" of none."""
+    if not apart or apart["p"] >= MISFIT:
+        return ""
+    side = "above" if apart["shift"] > 0 else "below"
+    lie = f"the runs of {apart['name']} lie {percent(abs(apart['shift']))} {side} the law of the other sizes"
+    return f"{lie} ({p_value(apart['p'])}): see whether they were tuned as the others"
 
 
 def _turns(fit):

@@ -33,6 +33,7 @@ PERMUTATIONS, FEWEST = 4999, 199  # of settings; fewer of more than 4,000
 SMALL = 60  # rows up to which groups are tested against random orders
 AT_ONCE = 1_000_000  # residuals in random orders held in memory together
 NOISE = "loo_pit"  # the test of the noise alone
+APART = "one size"  # the test of each size against the others
 NOWHERE = {"worst_size": np.nan, "worst_where": ""}  # of a test that is of all rows at once
 
 
@@ -64,6 +65,9 @@ def law_tests(fit: Fit) -> pd.DataFrame:
             ``sum (u_b . z)**2``, u_b the unit vector of log(N/D) centred in bin b.
         ``means by size``
             ``sum n_s mean(z)_s**2`` over model sizes s with several rows, where there are at least two.
+        ``one size``
+            The shift of one size from the law of the others, of the size where p is least. Its runs lie on one side of
+            that law. Not under effects of sizes, which have such shifts; `Fit.check` names the size there too.
         ``means by benchmark``, ``slopes by date``, ``means by paper``
             The same of evaluations: means of benchmarks, slopes in the date within each, and means of the papers that
             have several rows.
@@ -119,6 +123,8 @@ def law_tests(fit: Fit) -> pd.DataFrame:
         worst, entry = min(entries.items(), key=lambda pair: pair[1]["p"])
         results[worst] = _of_several(entry, len(entries))
     results |= {NEIGHBOURS + test.along: entry for test in along for entry in [test.entry()]}
+    if (apart := law.size_apart(rows)) and not law.size_effects:
+        results[APART] = _apart(apart)
     if law.unit_is_row:
         results[NOISE] = _pit(fit)
     table = pd.DataFrame.from_dict(results, orient="index").rename_axis("test")
@@ -274,6 +280,12 @@ def _of_several(entry, count):
     """Return the test of least p with its p multiplied by the number of tests."""
     more = f"; p is {count} times that of this column, the least of {count}" if count > 1 else ""
     return entry | {"p": min(1.0, entry["p"] * count), "what": entry["what"] + more}
+
+
+def _apart(apart):
+    what = "mean shift of a size from the law of the others, Student's t; p is that of the least, times their number"
+    of_rows = {"size": abs(apart["shift"]) * apart["share"], "worst_size": abs(apart["shift"])}
+    return {"statistic": apart["shift"], "df": 1, "p": apart["p"], "worst_where": apart["name"], "what": what} | of_rows
 
 
 def _pit(fit):

@@ -23,14 +23,15 @@ def verdict_sentence(verdict):
     tests = verdict["tests"]
     if verdict["verdict"] == FITS:
         least = f"the least of {len(tests)} tests has {p_value(verdict['p'])}"
-        return f"the law fits its rows: no test rejects it ({least}){_blind(verdict)}"
+        fits = f"the law fits its rows: no test rejects it ({least}){_blind(verdict)}"
+        return f"{fits}; {verdict['apart']}" if verdict.get("apart") else fits
     by = ", ".join(f"{name} {p_value(tests[name]['p'])}" for name in verdict["rejected_by"])
     if verdict["size"] is None:
         return f"the law's noise or exponent is not that of the rows ({by})"
     size = f"by {percent(verdict['size'])} of {verdict['share_of']} on average{_worst(verdict)}"
     misses = "does not fit its rows: it misses them" if verdict["verdict"] == NOT else "misses its rows"
-    turns = verdict.get("turns")
-    return f"the law {misses} {size}. {REJECTED} {by}. {f'{turns[0].upper()}{turns[1:]}. ' if turns else ''}{ALARMS}"
+    more = [f"{text[0].upper()}{text[1:]}" for text in map(verdict.get, ("turns", "apart")) if text]
+    return ". ".join([f"the law {misses} {size}", f"{REJECTED} {by}", *more, ALARMS])
 
 
 def _blind(verdict):

@@ -192,17 +192,6 @@ def _by_size(fit, seed, **asked):
             return None
 
 
-def gain_at_largest_sizes(fit, other, seed):
-    """Compute how much better another fit predicts the three largest model sizes, each left out whole, in nats.
-
-    The extrapolation that matters is to a larger size; leaving out a size between others tells less of it.
-    """
-    base, wider = _by_size(fit, seed), _by_size(other, seed)
-    if base is None or wider is None:
-        return 0.0
-    return float((wider["elpd"] - base["elpd"]).sort_index().tail(MOST_REFITS).sum())
-
-
 def _fitted(shared, law):
     fitter, options = shared
     return fitter.other(law).fit(**options)

@@ -14,6 +14,7 @@ from ...datasets.wording import listed, quoted, shown
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.grouping import GROUP, GROUPS
+from ..checks.verdict import percent
 from ..estimands.allocate import checked_plan, compute_range, one_number, positive_numbers
 from ..estimands.beyond import check_beyond, difference_of, drift_of
 from ..fitted import Fit, of_kind, place_of, table_named
@@ -24,6 +25,7 @@ from .next_run import decided, pairing
 from .price import FLOP_PER_SECOND, UTILISATION, Price
 from .worth_result import OPEN, Worth
 
+BARELY = 4  # times its lower end, the upper one of an interval of how much sizes deviate
 POINTS, FURTHER = 61, 1e3  # budgets among which the order may turn, and how far above the largest
 SURE = 0.95  # probability from which a direction is claimed
 
@@ -150,12 +152,27 @@ def worth(
         "price": costs,
         "variants": len(results),
         "paired": law.effects_of == "run",
+        "sizes": _deviations(first),
         "pairing": {g: pairing(first, g, str(baseline)) for g in result[GROUP].values.tolist()},
     }
     for name, unit in (("gain", "nats/token"), ("saved", "FLOP"), ("turns", "FLOP"), ("multiplier", "1")):
         result[name].attrs["units"] = unit
     result["compute"].attrs["units"] = "FLOP"
     return Worth(result.data_vars, result.coords, result.attrs)
+
+
+def _deviations(fit):
+    """Return how much sizes deviate within a group, in a sentence, "" where the rows tell it or none may."""
+    if not fit.law.size_effects:
+        return ""
+    scale = fit["posterior"][fit.law.residuals.effect_sd]
+    low, middle, high = np.quantile(scale, [0.025, 0.5, 0.975])
+    if high < BARELY * low:
+        return ""
+    return (
+        f"The rows barely tell by how much sizes deviate from the law within a {fit.law.by}, {percent(middle)} "
+        f"[{percent(low)}, {percent(high)}]: runs of more sizes narrow the intervals."
+    )
 
 
 def check_baseline(fit, baseline):

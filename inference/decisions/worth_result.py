@@ -73,6 +73,7 @@ class Worth(Printed, xr.Dataset):
         ]
         if self.attrs["price"] is not None:
             notes.append(f"Money is what {self.attrs['baseline']} would cost more, at {self.attrs['price'].text}.")
+        notes += [self.attrs["sizes"]] * bool(self.attrs["sizes"])
         if self.attrs["variants"] == 1:
             notes.append("One fit: check the direction with other choices of what the groups share.")
         notes += [

@@ -61,6 +61,7 @@ class Grouped(Law):
     pooled : sequence of str, optional
         Sampled quantities of the law; by default its exponents, those that are not shared.
     shared : sequence of str
+        With effects of sizes that the law has by default, also ``size_sd``.
     priors : mapping of str to str
         Of the law's quantities (of a pooled one: that of its typical value) and of spreads.
 
@@ -304,6 +305,29 @@ class Grouped(Law):
             for test, contrast in self.law.contrasts(rows[group]).items():
                 contrasts.setdefault(test, []).append(contrast.among(group, f" of {by} {name}"))
         return {test: joined(f"of each value of {by}", of_groups) for test, of_groups in contrasts.items()}
+
+    def suited(self, table):
+        """Return the law as its default options leave it to the rows; effects of sizes are within groups, of one scale.
+
+        They are there where the rows of some group alone would have them.
+        """
+        law = replace(self.law.suited(table), size_effects=self.size_effects)
+        if self.size_effects is not None or self.by not in table:
+            return replace(self, law=law)
+        if not any(self.law.suited(rows).size_effects for _, rows in table.groupby(self.by)):
+            return replace(self, law=law)
+        law = replace(law, size_effects=True)
+        return replace(self, law=law, shared=(*self.shared, law.residuals.effect_sd))
+
+    def size_apart(self, rows):
+        """Return the size that lies furthest from the law of the others in its group; see the law's."""
+        labels, found = labelled(rows[self.by]), []
+        for name in sorted(set(labels)):
+            if apart := self.law.size_apart(rows[labels == name]):
+                share = apart["share"] * (labels == name).mean()
+                found.append(apart | {"share": share, "name": f"{apart['name']} of {self.by} {name}"})
+        least = min(found, key=lambda apart: apart["p"], default=None)
+        return least and least | {"p": min(1.0, len(found) * least["p"])}
 
     def groupings(self, rows):
         """Return the codes of the groups that other columns name; see the law's."""

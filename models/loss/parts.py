@@ -6,19 +6,18 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
+from ...datasets.wording import shorten_number
 from ...errors import InputError
 from ..contrasts import Contrast, groupings, informed, means, ordinals
 from ..parts import Grouping, Planner, Tests
 from .budget import FLOP_PER_PARAMETER_TOKEN, SIZES, compute_bins, training_flop
 from .direction import directions, flat
-from .least_squares import Nearest
+from .least_squares import Nearest, may_deviate
 from .noise import WITH_EFFECTS
 from .plan import FamilyPlan
 from .sizes import family_constant
 
 LEAST_FREE = 8  # rows beyond the quantities of the mean, from which on these inform a scatter by size
-LEAST_SIZES = 4  # whose deviations differ from what a law does along size
-DEVIATES = 0.01  # p of the F test, our choice; see `Nearest.p_of_groups`
 SIZE_GROUP = "size_group"  # column that names the model size of each row under size effects
 
 
@@ -90,7 +89,7 @@ class LossTests(Tests):
 
         Losses that were measured are never on a law: such losses were computed from it, and sampling finds no noise.
         """
-        if self.upstream or self.effects_of or rows[self.observed].nunique() == 1:
+        if self.upstream or rows[self.observed].nunique() == 1:
             return None
         return Nearest(self, rows, reference).exact(rows)
 
@@ -98,24 +97,33 @@ class LossTests(Tests):
         """Return the law with what its default options leave to the rows.
 
         Rows that leave fewer than `LEAST_FREE` beyond the quantities of the mean have normal noise with one scatter.
+        Where a model size has two rows or more in the mean, sizes have effects, unless rows show that these do not
+        matter. The law has no part in that, so that laws that are compared have effects alike.
         """
-        few = len(table) < len(self.mean_parameters) + LEAST_FREE
-        return replace(self, noise="normal", scatter="one") if few and self.noise in WITH_EFFECTS else self
-
-    def with_effects(self, rows):
-        """Return the law with effects of model sizes, None where rows of a size share no deviation.
-
-        An F test with p below `DEVIATES` suggests the effects; fits tell whether these predict larger sizes better.
-        """
+        few = len(table) < len(self.mean_parameters) + LEAST_FREE and self.noise in WITH_EFFECTS
+        law = replace(self, noise="normal", scatter="one") if few else self
         if self.size_effects is not None or not {self.size_column, "tokens"} <= {*self.columns}:
+            return law
+        wide = replace(law, size_effects=True) if law._may_have_effects() else law
+        if not {*self.columns, self.observed} <= {*table} or len(table) < len(wide._free_parameters):
+            return law
+        several = self.repeated_size(table) and 2 * table[self.size_column].nunique() <= len(table)
+        return wide if several and may_deviate(table, self.columns, self.observed, self.size_column) else law
+
+    def size_apart(self, rows):
+        """Return the size whose runs lie furthest from the law of the others, None where no two have several rows.
+
+        In the dict are its ``name``, ``shift``, a share of the loss, ``share`` of the rows, and ``p``: the least p of
+        the sizes with several rows, times their number.
+        """
+        if self.upstream or self.run_effects or self.repeated_size(rows) is None:
             return None
-        if not self._may_have_effects() or (size := self.repeated_size(rows)) is None:
-            return None
-        wide = replace(self, size_effects=True)
-        if rows[size].nunique() < LEAST_SIZES or len(rows) < len(wide._free_parameters):
-            return None
-        p = Nearest(self, rows, self.reference(rows)).p_of_groups(wide._effect_labels(rows))
-        return wide if p < DEVIATES else None
+        sizes = rows[self.size_column].to_numpy()
+        names, shifts, p = Nearest(self, rows, self.reference(rows)).shifts(sizes)
+        counts = rows[self.size_column].value_counts().reindex(names).to_numpy()
+        k = int(np.where(counts > 1, p, 2.0).argmin())
+        apart = {"p": min(1.0, float(p[k]) * int((counts > 1).sum())), "shift": float(shifts[k])}
+        return apart | {"share": float(counts[k] / len(rows)), "name": f"{shorten_number(names[k])} parameters"}
 
     def directions(self, rows):
         """Return the rank correlations of the columns in which the law falls; see `direction.directions`."""
@@ -124,7 +132,7 @@ class LossTests(Tests):
     def notes(self, suited, rows):
         """Return sentences on why a law is `suited` to the rows, and on sizes that these tell little of."""
         changed = f"the law fitted is {suited.label}, because {self._reason(suited, rows)}"
-        return [changed] * (suited != self) + flat(suited, rows)
+        return [changed] * (suited.noise != self.noise or suited.scatter != self.scatter) + flat(suited, rows)
 
     def _reason(self, suited, rows):
         return f"{len(rows)} rows tell little of a scatter by size next to {len(self.mean_parameters)} constants"

@@ -192,7 +192,7 @@ def test_one_run_leaves_the_variance_of_normal_theory():
 def test_undecided_recipes_are_run_once_more_and_decided_ones_are_not(fit):
     even = with_changed(fit, lambda constants: changed(constants, size=1.0, tokens=1.0))
     rng, posterior = np.random.default_rng(1), even["posterior"].to_dataset()
-    sampled = posterior[list(LAW.prior_of)].copy(deep=True)
+    sampled = posterior[list(fit.law.prior_of)].copy(deep=True)
     sampled["loss_centre"].loc[{GROUP: "new"}] *= np.exp(0.003 * rng.standard_normal(sampled["loss_centre"].shape[:2]))
     after = fit.law.draws(sampled, fit.rows, fit.draws.reference)
     groups = {"posterior": after.named(), "unconstrained_posterior": after.real_line().to_dataset(name="z")}
@@ -204,6 +204,18 @@ def test_undecided_recipes_are_run_once_more_and_decided_ones_are_not(fit):
     assert "one more run, of" in str(undecided)
     decided = bs.worth(with_changed(fit, changed), "old", [1e22], **LAW_ALONE)
     assert decided["decision"].item() == "promote" and decided["expected_cost"].sel(action="promote").item() == 0
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
+def test_few_sizes_that_deviate_within_a_recipe_are_said_to_tell_little():
+    base = ladder(3, 0.001).query("recipe == 'old'")
+    deviations = np.repeat([0.010, -0.002, 0.012, 0.006, 0.010], 3)  # of the sizes of a recipe with the same law
+    luck = pd.concat([base, base.assign(recipe="new", loss=base["loss"] * np.exp(deviations))], ignore_index=True)
+    fit = bs.fit(LAW, luck, seed=1, check=False, **SHORT)
+    assert fit.law.size_effects and fit.law.shared == ("sigma", "size_sd")
+    assert 0.002 < float(fit["posterior"]["size_sd"].median()) < 0.02
+    text = "The rows barely tell by how much sizes deviate from the law within a recipe, "
+    assert text in str(bs.worth(fit, "old", 1e20)).replace("\n", " ")
 
 
 def test_money_and_hours_follow_from_the_price(fit):

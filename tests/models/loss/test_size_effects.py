@@ -125,3 +125,74 @@ def test_the_scatter_of_sizes_comes_back_and_the_next_size_is_predicted_with_it(
     assert abs(apart["independent"]) < 0.05
     assert float(spread["shared"]) > float(spread["independent"])
     assert fit.loo(by=fit.law.left_out_by)["elpd"].sum() > plain.loo(by="parameters")["elpd"].sum() + 10
+
+
+def simulated(grid, truth, seed, shift=0.0, sigma=0.003):
+    """Losses of independent runs of Chinchilla's law, those of the largest size higher by a share."""
+    law = bs.laws.Chinchilla(noise="normal", scatter="one")
+    loss = law.simulate(truth | {"sigma": sigma}, grid, np.random.default_rng(seed))
+    return grid.assign(loss=loss * np.where(grid["parameters"] == SIZES[-1], 1 + shift, 1.0))
+
+
+def test_sizes_have_effects_unless_rows_show_that_these_do_not_matter_whatever_the_law(grid, truth):
+    laws = bs.laws.Chinchilla(), bs.laws.Coupled(), bs.laws.Offsets()
+    values = {name: np.full(20, x) for name, x in (truth | {"sigma": 0.003, "size_sd": 0.008}).items()}
+    losses = law_of("normal", scatter="one").simulate(values, grid, np.random.default_rng(2))
+    deviating = [grid.assign(loss=loss) for loss in losses]
+    decided = np.array([[bool(law.suited(table).size_effects) for law in laws] for table in deviating])
+    assert decided.all()
+    many, d = (x.ravel() for x in np.meshgrid(np.geomspace(3e7, 3e9, 40), TOKENS, indexing="ij"))
+    many = bs.read(pd.DataFrame({"parameters": many, "tokens": d, "loss": 2.0}))
+    decided = np.array([[bool(law.suited(simulated(many, truth, k)).size_effects) for law in laws] for k in range(20)])
+    assert (decided == decided[:, :1]).all() and decided[:, 0].sum() < 10
+    assert not any(law.suited(grid.drop_duplicates("parameters")).size_effects for law in laws)
+    table = deviating[0]
+    for options in ({"size_effects": False}, {"skew": True}, {"noise": "huber"}):
+        assert bs.laws.Chinchilla(**options).suited(table) == bs.laws.Chinchilla(**options)
+    assert bs.laws.Chinchilla().suited(table.drop(columns="parameters")).size_effects is None
+
+
+def test_effects_of_a_law_are_those_of_its_groups_within_each_and_of_one_scale(grid):
+    law = bs.laws.Grouped(bs.laws.Chinchilla(), "corpus", shared=("sigma",))
+    rows = grid.assign(corpus=np.where(grid["tokens"] < 2e10, "a", "b"))
+    suited = law.suited(rows)
+    assert suited.size_effects and suited.shared == ("sigma", "size_sd") and suited.suited(rows) == suited
+    assert len(suited.groups(suited.rows(rows)).counts) == 2 * len(SIZES)
+    plain = bs.laws.Grouped(bs.laws.Chinchilla(size_effects=False), "corpus")
+    assert plain.suited(rows) == plain
+    once = rows.sort_values("tokens").drop_duplicates(["parameters", "corpus"])
+    assert once["parameters"].value_counts().eq(2).all() and law.suited(once) == law
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_a_size_off_the_law_of_the_others_is_named_and_one_on_it_is_not(groups, grid, truth):
+    law = bs.laws.Chinchilla()
+    law = bs.laws.Grouped(law, "recipe") if groups else law
+
+    def apart(seed, shift):
+        parts = [simulated(grid, truth, [seed, k], shift * k) for k in range(2)]
+        table = pd.concat([part.assign(recipe=name) for part, name in zip(parts, ("old", "new"), strict=True)])
+        return law.size_apart(table if groups else parts[1])
+
+    alarms = [apart(seed, 0.0)["p"] < 0.05 for seed in range(80)]
+    assert sum(alarms) <= stats.binom.ppf(0.9999, 80, 0.05)
+    for seed in range(5):
+        found = apart(seed, 0.03)
+        assert found["p"] < 1e-4 and found["shift"] == pytest.approx(0.03, abs=0.012)
+        assert found["name"] == "3e9 parameters" + (" of recipe new" if groups else "")
+        assert found["share"] == pytest.approx(1 / 16 if groups else 1 / 8)
+    assert law.size_apart((grid.assign(recipe="old") if groups else grid).drop_duplicates("parameters")) is None
+
+
+@pytest.mark.filterwarnings("ignore::bayescaling.DiagnosticWarning")
+def test_a_size_that_was_mistuned_rejects_the_law_or_widens_its_intervals(grid, truth):
+    table, short = simulated(grid, truth, 4, 0.03), {"seed": 1, "draws": 400, "tune": 500, "chains": 2}
+    plain = bs.fit(bs.laws.Chinchilla(size_effects=False), table, check=False, **short)
+    wide = bs.fit(bs.laws.Chinchilla(), table, check=False, **short)
+    rejected, fits = plain.check(), wide.check()
+    assert "one size" in rejected["rejected_by"] and fits["verdict"] == "fits" and "one size" not in fits["tests"]
+    assert rejected["apart"].startswith("the runs of 3e9 parameters lie ")
+    assert "above the law of the other sizes" in rejected["apart"]
+    assert rejected["apart"] == fits["apart"] and fits["apart"] in str(fits).replace("\n", " ")
+    optimum = [np.log(fit.allocate(1e24, beyond="none", robust=False)["parameters"]).std() for fit in (plain, wide)]
+    assert optimum[1] > 1.5 * optimum[0]
