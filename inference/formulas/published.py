@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets import KINDS
 from ...datasets.formula_nodes import evaluate, names_in
 from ...datasets.printed import Printed, PrintedTable, Text
 from ...datasets.requirements import rows_of
@@ -17,6 +18,7 @@ from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.formula.constants import FUNCTIONS
 from ...models.published import PublishedLaw, find
+from ..fitted import of_kind
 from ..intervals import name_quantiles
 from .answering import Answering
 from .question import parse_question
@@ -171,20 +173,21 @@ class Published(Printed):
             If the fit is of another law, or constants of the law are not known.
         """
         self._check_constants()
+        law: Any = of_kind(fit, KINDS["columns"]).law
         posterior, constants = fit["posterior"], dict(self.of.constants)
-        if {name.name for name in names_in(fit.law.parsed.right)} - {*fit.law.columns} != {*constants}:
-            raise InputError(f"the fit is of {quoted(fit.law.label)}, not of {self.of.name}; fit that law")
+        if {name.name for name in names_in(law.parsed.right)} - {*law.columns} != {*constants}:
+            raise InputError(f"the fit is of {quoted(law.label)}, not of {self.of.name}; fit that law")
         draws = {name: posterior[name].values.ravel() for name in constants}
         rows = [
             {"published": x} | name_quantiles(draws[name]) | {"p_below": float((draws[name] < x).mean())}
             for name, x in constants.items()
         ]
         table = PrintedTable(rows, index=[*constants])
-        y = fit.rows[fit.law.observed].to_numpy(float)
-        data = {name: fit.rows[name].to_numpy(float) for name in fit.law.columns}
+        y = fit.rows[law.observed].to_numpy(float)
+        data = {name: fit.rows[name].to_numpy(float) for name in law.columns}
 
         def error(values):
-            mean = evaluate(fit.law.parsed.right, lambda name: (data | values)[name.name], FUNCTIONS)
+            mean = evaluate(law.parsed.right, lambda name: (data | values)[name.name], FUNCTIONS)
             return float(np.sqrt(np.mean(np.log(y / np.median(np.atleast_2d(mean), 0)) ** 2)))
 
         errors = {"published": error(constants), "fitted": error({name: x[:, None] for name, x in draws.items()})}
