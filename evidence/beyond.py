@@ -1,9 +1,11 @@
-"""A study of how far laws miss beyond their runs, and the drift learned from it: rollouts of ``tables/beyond.json``.
+"""A study of how far laws miss outside their runs, and the drift learned from it: rollouts of ``tables/beyond.json``.
 
-A law is fitted to the rows below a percentile of compute (`PERCENTILES`), at least `LEAST_ROWS`, and predicts the rest.
-Scales of the drift maximise the log score of later runs; sources, tables and cutoffs have equal weights. For every
-figure of coverage the scales are learned from the five sources that are not predicted. Tables that are not built in
-are read from a folder.
+A law is fitted to the rows below a percentile of compute (`PERCENTILES`), at least `LEAST_ROWS`, and predicts the rest:
+on the side ``above``. On the side ``below`` the axis of compute is turned round, and the smallest runs are predicted. A
+law of one variable is fitted to the frontier of each table, its best run in each third of a decade, and every budget is
+a cutoff. Scales of the drift maximise the log score of the runs predicted; sources, tables and cutoffs have equal
+weights. For every figure of coverage the scales are learned from the five sources that are not predicted. Tables that
+are not built in are read from a folder.
 """
 
 import json
@@ -15,21 +17,23 @@ import numpy as np
 import pandas as pd
 from bayescaling.datasets import sha256
 from bayescaling.inference.comparison.rollout import LEVELS, scored
-from bayescaling.inference.estimands.beyond import Drift, decades_beyond
+from bayescaling.inference.estimands.beyond import FRONTIER, SIDES, SUM, Drift, sides_outside
 from bayescaling.models.draws import DRAWS
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from study import laws_of, register
 
 LAWS = {"coupled": bs.laws.Coupled(), "chinchilla": bs.laws.Chinchilla(), "offsets": bs.laws.Offsets()}
+FRONTIER_LAW = bs.laws.Formula("loss ~ E + A * C**-a")
 PERCENTILES, LEAST_ROWS, LEAST_FOR_SIZE = (40, 55, 70, 85), 14, 55
+LEAST_OF_FRONTIER, BINS_A_DECADE = 5, 3
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 SCALES = np.geomspace(1e-3, 3, 80)  # of errors of log loss, between which log densities are interpolated
 START = np.log([0.015, 0.003, 0.5])
 # Prior of the error of log N*: a scale of 2% to 110% a decade, and its spread between tables.
 SIZE_GRID, SIZE_PRIOR = np.geomspace(0.01, 1, 30), (np.log(0.15), 1.0)
 SPREAD_GRID = np.linspace(0, 2, 9)
-BINS = (0, 0.3, 0.7, 1.2, 4)
+BINS = (0, 0.3, 0.7, 1.2, 2.2, 4)
 
 
 def read(folder):
@@ -44,33 +48,50 @@ def read(folder):
     return by_name
 
 
-def rolled(law, table, options):
-    """Fit the rows below each cutoff: predictive draws of the others, and draws of log N* at the largest compute."""
+def frontier(table):
+    """Return compute and loss of the best run in each part of a decade, of those that no run of less compute beats."""
     compute = 6 * table["parameters"] * table["tokens"]
-    largest = float(compute.max())
-    plain = {"beyond": "none", "robust": False}
-    whole = bs.Fitter(law, table).fit(**options).allocate(largest, **plain)["parameters"]
-    for percent in PERCENTILES:
-        below = compute < np.percentile(compute, percent)
-        past, ahead = (table[rows].reset_index(drop=True) for rows in (below, ~below))
-        if len(past) < LEAST_ROWS:
+    runs = pd.DataFrame({"C": compute, "loss": table["loss"]}).sort_values(["C", "loss"])
+    best = runs[runs["loss"] <= runs["loss"].cummin()]
+    return best.groupby(np.floor(BINS_A_DECADE * np.log10(best["C"]))).last().reset_index(drop=True)
+
+
+def rolled(parts, name, law, table, side, options):
+    """Fit the rows on one side of each cutoff: predictive draws of the others, and of log N* at the end of compute."""
+    one_variable = "C" in table
+    compute = table["C"] if one_variable else 6 * table["parameters"] * table["tokens"]
+    place = compute if side == "above" else -compute  # grows towards the rows that are predicted
+    end = float(compute[place.idxmax()])
+    cuts = dict(enumerate(np.sort(place))) if one_variable else {p: np.percentile(place, p) for p in PERCENTILES}
+
+    def fitted(rows, cut):
+        whole = law.suited(rows)
+        return parts.fit(f"{name} {side} {cut}", lambda: bs.Fitter(whole, rows).fit(**options))
+
+    def log_size(fit):
+        return np.log(fit.allocate(end, beyond="none", robust=False)["parameters"].values.ravel())
+
+    for cut, at in cuts.items():
+        past, ahead = (table[rows].reset_index(drop=True) for rows in (place < at, place >= at))
+        if len(past) < (LEAST_OF_FRONTIER if one_variable else LEAST_ROWS):
             continue
-        fit = bs.Fitter(law, past).fit(**options)  # the law alone, without effects of sizes
-        sample = fit.draws.replicate(np.random.default_rng(1), ahead).transpose(*DRAWS, "run").values
-        size = np.log(fit.allocate(largest, **plain)["parameters"].values.ravel())
-        yield (
-            percent,
-            {
-                "sample": sample.reshape(-1, len(ahead)),
-                "observed": np.log(ahead["loss"].to_numpy()),
-                "decades": decades_beyond(law, past, ahead),
-                "size": size,
-                "later": float(np.log(whole).median()),
-                "ahead": float(np.log10(largest / compute[below].max())),
-                "fitted": len(past),
-                "ok": bool(fit.diagnostics["ok"]),
-            },
-        )
+        fit, largest = fitted(past, cut), compute[place[place < at].idxmax()]  # the law alone, no effects of sizes
+        sample = fit.draws.replicate(np.random.default_rng(1), ahead).transpose(*DRAWS, ...).values
+        if one_variable:
+            decades = np.abs(np.log10(ahead["C"].to_numpy() / largest))
+        else:
+            decades = np.nan_to_num(sides_outside(law, past, ahead)[SIDES.index(side)])
+        rollout = {
+            "sample": np.log(fit.law.from_scale(sample)).reshape(-1, len(ahead)),
+            "observed": np.log(ahead["loss"].to_numpy()),
+            "decades": decades,
+            "ahead": float(abs(np.log10(end / largest))),
+            "fitted": len(past),
+            "ok": bool(fit.diagnostics["ok"]),
+        }
+        if not one_variable:
+            rollout |= {"size": log_size(fit), "later": float(np.median(log_size(fitted(table, "all"))))}
+        yield cut, rollout
 
 
 def weights(keys):
@@ -186,13 +207,13 @@ def study(rollouts, seed):
     keys, share = list(rollouts), weights(rollouts)
     sources = sorted({key[0] for key in keys})
     loss = {key: density_by_scale(rollouts[key]) for key in keys if (rollouts[key]["decades"] > 0).any()}
-    of_size = [key for key in keys if key[2] >= LEAST_FOR_SIZE and rollouts[key]["ahead"] > 1e-6]
+    of_size = [k for k in keys if "size" in rollouts[k] and k[2] >= LEAST_FOR_SIZE and rollouts[k]["ahead"] > 1e-6]
     size = {key: size_density(rollouts[key]) for key in of_size}
 
     def drift_from(some):
         tau, step, spread = learned_loss({key: x for key, x in loss.items() if key[0] in some})
-        scale, size_spread = learned_size({key: x for key, x in size.items() if key[0] in some})
-        return Drift(*(round(float(x), 5) for x in (tau, spread, step, scale, size_spread)))
+        of_size = learned_size({key: x for key, x in size.items() if key[0] in some}) if size else (0.0, 0.0)
+        return Drift(*(round(float(x), 5) for x in (tau, spread, step, *of_size)))
 
     others = {source: drift_from([s for s in sources if s != source]) for source in sources}
     entries = {"law alone": {}, "with drift": {}}
@@ -206,7 +227,7 @@ def study(rollouts, seed):
                 some = (rollouts[key]["decades"] > low) & (rollouts[key]["decades"] <= high)
                 if some.any():
                     summary = figures(scores.isel(prediction=some))
-                    held = {level: summary[level] for level in ("coverage_50", "coverage_90")}
+                    held = {name: summary[name] for name in ("coverage_50", "coverage_90", "width")}
                     by_decade[name].setdefault(f"{low} to {high}", {})[key] = held
             if key in size:
                 of_sizes[name][key] = sizes(rollouts[key], drift, seed)
@@ -222,33 +243,40 @@ def study(rollouts, seed):
             name: {bin_: averaged(x, dict.fromkeys(x, 1.0)) for bin_, x in by_key.items()}
             for name, by_key in by_decade.items()
         },
-        "optimal_size": {name: averaged(by_key, weights(by_key)) for name, by_key in of_sizes.items()},
-        "rms_log_size_a_decade": round(float(np.sqrt(np.mean(np.square(errors)))), 4),
+        "optimal_size": {name: averaged(by_key, weights(by_key)) for name, by_key in of_sizes.items() if by_key},
+        "rms_log_size_a_decade": round(float(np.sqrt(np.mean(np.square(errors)))), 4) if errors else None,
         "rollouts": len(keys),
+        "converged": sum(rollouts[key]["ok"] for key in keys),
     }
 
 
-WHAT = "how far laws miss beyond the largest run fitted, and the drift learned from it"
+WHAT = "how far laws miss outside the runs fitted, and the drift learned from it"
 
 
 @register(WHAT, laws_of("chinchilla_runs", LAWS.values()), foreign=True, seed=1, draws=500, tune=500)
 def beyond(parts, *, tables, seed, draws, tune):
-    """Roll out each law over each table, and learn its drift."""
+    """Roll out each law over each table to both sides, and learn its drift on each."""
     options = {"seed": seed, "draws": draws, "tune": tune}
-    read_tables, rollouts = read(tables), {name: {} for name in LAWS}
-    for (source, table), rows in read_tables.items():
-        for name, law in LAWS.items():
-            for percent, rollout in rolled(law, rows, options):
-                rollouts[name][source, table, percent] = rollout
-    drifts, studies = {}, {}
-    for name, by_key in rollouts.items():
-        drifts[name], studies[name] = study(by_key, seed)
+    read_tables = read(tables)
+    laws = {name: (law, read_tables) for name, law in LAWS.items()}
+    laws[FRONTIER] = FRONTIER_LAW, {key: frontier(rows) for key, rows in read_tables.items()}
+    drifts, studies = {side: {} for side in SIDES}, {side: {} for side in SIDES}
+    for side in SIDES:
+        for name, (law, by_key) in laws.items():
+            rollouts = {
+                (*key, cut): rollout
+                for key, rows in by_key.items()
+                for cut, rollout in rolled(parts, f"{name} {key[1]}", law, rows, side, options)
+            }
+            drift, studies[side][name] = study(rollouts, seed)
+            drifts[side][name] = drift._asdict()
+        # What is best in one variable has no rollouts.
+        drifts[side][FRONTIER] |= {of: drifts[side][SUM][of] for of in ("size", "size_spread")}
     return {
         "tables": [
             {"source": source, "table": table, "rows": len(rows), "sha256": sha256(rows)}
             for (source, table), rows in read_tables.items()
         ],
-        "converged": {name: f"{sum(x['ok'] for x in f.values())} of {len(f)}" for name, f in rollouts.items()},
-        "drift": {name: drift._asdict() for name, drift in drifts.items()},
+        "drift": drifts,
         "laws": studies,
     }

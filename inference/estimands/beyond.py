@@ -20,7 +20,9 @@ from ...models.loss.budget import training_flop
 from ..kinds import find_record
 
 BEYOND = ("drift", "none")
+SIDES = ("above", "below")  # of the runs fitted
 SUM = "chinchilla"  # The law whose drift other laws take: most are sums of a term in N and one in D.
+FRONTIER = "frontier"  # The drift of laws of one column.
 ROUNDING = 1e-6  # Decades: runs of one budget differ by so much in the last digits.
 
 
