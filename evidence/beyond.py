@@ -44,7 +44,9 @@ def read(folder):
         for column, value in entry.get("where", {}).items():
             table = table[table[column] == value]
         table = table.rename(columns=entry.get("columns", {}))[["parameters", "tokens", "loss"]].astype(float)
-        by_name[entry["source"], entry["table"]] = table.dropna().drop_duplicates().reset_index(drop=True)
+        table = table.dropna().drop_duplicates().reset_index(drop=True)
+        # Every row of a table of checkpoints counts as a run.
+        by_name[entry["source"], entry["table"]] = bs.read(table, **entry["read"]) if "read" in entry else table
     return by_name
 
 
@@ -80,7 +82,7 @@ def rolled(parts, name, law, table, side, options):
         if one_variable:
             decades = np.abs(np.log10(ahead["C"].to_numpy() / largest))
         else:
-            decades = np.nan_to_num(sides_outside(law, past, ahead)[SIDES.index(side)])
+            decades = np.nan_to_num(sides_outside(law, past, ahead)[[*SIDES].index(side)])
         rollout = {
             "sample": np.log(fit.law.from_scale(sample)).reshape(-1, len(ahead)),
             "observed": np.log(ahead["loss"].to_numpy()),

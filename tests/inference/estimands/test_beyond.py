@@ -46,9 +46,14 @@ def test_the_density_of_errors_is_that_of_the_mixture():
 
 
 def test_the_drift_of_a_law_is_its_own_or_that_of_a_sum():
-    assert drift_of(bs.laws.Coupled()) == drifts()["coupled"] == drift_of(bs.laws.Grouped(bs.laws.Coupled(), "corpus"))
-    assert drift_of(bs.laws.DataConstrained()) == drifts()["chinchilla"]
-    assert drifts()["coupled"].loss < drifts()["chinchilla"].loss < drifts()["offsets"].loss
+    grouped = bs.laws.Grouped(bs.laws.Coupled(), "corpus")
+    for side, by_law in drifts().items():
+        assert drift_of(bs.laws.Coupled(), side) == by_law["coupled"] == drift_of(grouped, side)
+        assert drift_of(bs.laws.DataConstrained(), side) == by_law["chinchilla"]
+        of_frontiers = bs.laws.Formula("loss ~ E + A * C**-a").suited(pd.DataFrame({"C": [1.0, 2], "loss": [2.0, 1]}))
+        assert drift_of(of_frontiers, side) == by_law["frontier"]
+    above = drifts()["above"]
+    assert above["coupled"].loss < above["chinchilla"].loss < above["offsets"].loss
 
 
 def test_decades_are_counted_from_the_largest_run_of_the_group():
@@ -76,7 +81,8 @@ def test_predictions_inside_the_runs_are_unchanged_and_beyond_they_are_wider(fit
 def test_a_larger_size_is_beyond_the_runs_whatever_its_compute():
     fitted = pd.DataFrame({"parameters": [1e8, 1e9], "tokens": [1e12, 1e11]})
     new = pd.DataFrame({"parameters": [1e10, 1e9, 1e8], "tokens": [1e9, 1e11, 1e13]})
-    np.testing.assert_allclose(decades_beyond(bs.laws.Coupled(), fitted, new), [1, 0, 1], atol=1e-9)
+    # The first has a tenth of the least tokens, twice over, which is farther than ten times the largest size.
+    np.testing.assert_allclose(decades_beyond(bs.laws.Coupled(), fitted, new), [-2, 0, 1], atol=1e-9)
 
 
 def test_both_sides_are_counted_along_the_columns_of_a_law_where_compute_is_unknown():
@@ -112,7 +118,7 @@ def fit_short(fitter, runs):
 @pytest.mark.parametrize("what", [{"loss": 1.95}, {"loss": 1.95, "demand": 1e13}])
 def test_a_target_is_reached_where_the_drifting_loss_is_it(fit_short, what):
     at, alone = (fit_short.allocate(**what, beyond=x, robust=False) for x in ("drift", "none"))
-    slope = drift_errors(fit_short)["loss"]
+    slope = drift_errors(fit_short, "loss")
     draws = {name: fit_short["posterior"][name] for name in ("E", "A", "B", "alpha", "beta")}
     # N* moves at equal compute: the size of the law's own optimum at this compute gives the loss that drifts.
     decades = np.log10(at["training_compute"].isel(target=0) / compute_range(fit_short)[1]).clip(min=0)
