@@ -66,9 +66,9 @@ def rolled(parts, name, law, table, side, options):
     end = float(compute[place.idxmax()])
     cuts = dict(enumerate(np.sort(place))) if one_variable else {p: np.percentile(place, p) for p in PERCENTILES}
 
-    def fitted(rows, cut):
+    def fitted(rows, which):
         whole = law.suited(rows)
-        return parts.fit(f"{name} {side} {cut}", lambda: bs.Fitter(whole, rows).fit(**options))
+        return parts.fit(f"{name} {which}", lambda: bs.Fitter(whole, rows).fit(**options))
 
     def log_size(fit):
         return np.log(fit.allocate(end, beyond="none", robust=False)["parameters"].values.ravel())
@@ -77,7 +77,7 @@ def rolled(parts, name, law, table, side, options):
         past, ahead = (table[rows].reset_index(drop=True) for rows in (place < at, place >= at))
         if len(past) < (LEAST_OF_FRONTIER if one_variable else LEAST_ROWS):
             continue
-        fit, largest = fitted(past, cut), compute[place[place < at].idxmax()]  # the law alone, no effects of sizes
+        fit, largest = fitted(past, f"{side} {cut}"), compute[place[place < at].idxmax()]  # the law alone, no effects of sizes
         sample = fit.draws.replicate(np.random.default_rng(1), ahead).transpose(*DRAWS, ...).values
         if one_variable:
             decades = np.abs(np.log10(ahead["C"].to_numpy() / largest))
@@ -107,7 +107,7 @@ def weights(keys):
 def density_by_scale(rollout):
     """Return the log density of each run beyond under normal errors of each of `SCALES`, and the runs' decades."""
     beyond = rollout["decades"] > 0
-    errors = (rollout["observed"] - rollout["sample"][::5])[:, beyond]
+    errors = (rollout["observed"] - rollout["sample"][::2])[:, beyond]
     density = [logsumexp(-0.5 * (errors / s) ** 2, axis=0) - np.log(s) - np.log(len(errors)) for s in SCALES]
     return np.array(density), rollout["decades"][beyond]
 
@@ -137,7 +137,7 @@ def learned_loss(densities):
 
 def size_density(rollout):
     """Return the log density of the later log N* by scale and spread of its error a decade, shape (scale, spread)."""
-    errors = rollout["later"] - rollout["size"][::2]
+    errors = rollout["later"] - rollout["size"]
     density = np.empty((len(SIZE_GRID), len(SPREAD_GRID)))
     for i, scale in enumerate(SIZE_GRID):
         for j, spread in enumerate(SPREAD_GRID):
@@ -255,10 +255,10 @@ def study(rollouts, seed):
 WHAT = "how far laws miss outside the runs fitted, and the drift learned from it"
 
 
-@register(WHAT, laws_of("chinchilla_runs", LAWS.values()), foreign=True, seed=1, draws=500, tune=500)
-def beyond(parts, *, tables, seed, draws, tune):
+@register(WHAT, laws_of("chinchilla_runs", LAWS.values()), foreign=True, seed=1, draws=400, tune=500,
+          chains=2, least_ess=200)  # fmt: skip
+def beyond(parts, *, tables, **options):
     """Roll out each law over each table to both sides, and learn its drift on each."""
-    options = {"seed": seed, "draws": draws, "tune": tune}
     read_tables = read(tables)
     laws = {name: (law, read_tables) for name, law in LAWS.items()}
     laws[FRONTIER] = FRONTIER_LAW, {key: frontier(rows) for key, rows in read_tables.items()}
@@ -270,7 +270,7 @@ def beyond(parts, *, tables, seed, draws, tune):
                 for key, rows in by_key.items()
                 for cut, rollout in rolled(parts, f"{name} {key[1]}", law, rows, side, options)
             }
-            drift, studies[side][name] = study(rollouts, seed)
+            drift, studies[side][name] = study(rollouts, options["seed"])
             drifts[side][name] = drift._asdict()
         # What is best in one variable has no rollouts.
         drifts[side][FRONTIER] |= {of: drifts[side][SUM][of] for of in ("size", "size_spread")}
