@@ -117,7 +117,7 @@ def plot_frontier(
     layers.append(Layer("line", "largest run", frame(x=largest, y=[low, high]), Look(BLACK), width=0.8))
     return Picture(
         title=_best_at(budgets[-1], answers, SHOWN[show]),
-        caption=f"Lines are medians and bands {percent(level)} intervals, with the drift beyond the largest run. The "
+        caption=f"Lines are medians and bands {percent(level)} intervals, with the drift outside the runs. The "
         f"vertical line is the largest fitted run, {flop(largest)}.",
         x=COMPUTE if demand is None else BUDGET,
         y=Axis(title, form, log=True, range=(low, high)),

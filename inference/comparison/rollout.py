@@ -74,8 +74,8 @@ def rollout(
     cutoffs : number, str or sequence of them
         Rows below one are fitted. A date may be given as fractional years or as text (2019-06-30).
     beyond : {"drift", "none"}
-        Whether runs beyond the largest fitted one carry the drift of the law. This is an error of log
-        loss that grows with compute beyond that run. Its scale is learned from rollouts of ten public tables
+        Whether runs above the largest fitted one or below the least carry the drift of the law. This is an error of log
+        loss that grows with the distance. Its scale is learned from rollouts of ten public tables
         (``evidence/beyond.json``). Laws of other tables than runs have none.
     seed : int
         Of every fit and of the predictions.
@@ -105,7 +105,7 @@ def rollout(
         ``rows`` is a Dataset by ``prediction``, on the law's scale: ``observed``, quantiles ``q5`` to ``q95``, ``pit``
         (share of predictive draws below what was observed), ``crps`` and, where there is one, ``log_score``. With the
         drift there are also quantiles and ``crps`` that end in ``_law_alone``. ``beyond`` is then the decades above the
-        largest run fitted. The coordinates are ``cutoff``, ``row`` (position in the law's rows) and ``value`` (of
+        largest run fitted (positive) or below the least. The coordinates are ``cutoff``, ``row`` (position in the law's rows) and ``value`` (of
         `by`).
 
     Raises

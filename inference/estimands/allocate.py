@@ -149,7 +149,7 @@ def allocate(
     elif name == "compute" or not drifts:
         result = solved(asked[:, None])
     else:
-        result = to_drifting_target(fit, solved, asked, compute_range(fit, **planned)[1])
+        result = to_drifting_target(fit, solved, asked, compute_range(fit, **planned))
     spent = result.get("training_compute", at)
     result["extrapolation"] = decades_outside(spent, *compute_range(fit, **planned))
     result["outside"] = result["extrapolation"] != 0
