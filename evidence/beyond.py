@@ -59,7 +59,10 @@ def frontier(table):
 
 
 def rolled(parts, name, law, table, side, options):
-    """Fit the rows on one side of each cutoff: predictive draws of the others, and of log N* at the end of compute."""
+    """Fit the rows on one side of each cutoff: predictive draws of the others, and of log N* at the end of compute.
+
+    Fits are of the law alone, without effects of sizes.
+    """
     one_variable = "C" in table
     compute = table["C"] if one_variable else 6 * table["parameters"] * table["tokens"]
     place = compute if side == "above" else -compute  # grows towards the rows that are predicted
@@ -77,17 +80,17 @@ def rolled(parts, name, law, table, side, options):
         past, ahead = (table[rows].reset_index(drop=True) for rows in (place < at, place >= at))
         if len(past) < (LEAST_OF_FRONTIER if one_variable else LEAST_ROWS):
             continue
-        fit, largest = fitted(past, f"{side} {cut}"), compute[place[place < at].idxmax()]  # the law alone, no effects of sizes
+        fit, last = fitted(past, f"{side} {cut}"), compute[place[place < at].idxmax()]
         sample = fit.draws.replicate(np.random.default_rng(1), ahead).transpose(*DRAWS, ...).values
         if one_variable:
-            decades = np.abs(np.log10(ahead["C"].to_numpy() / largest))
+            decades = np.abs(np.log10(ahead["C"].to_numpy() / last))
         else:
             decades = np.nan_to_num(sides_outside(law, past, ahead)[[*SIDES].index(side)])
         rollout = {
             "sample": np.log(fit.law.from_scale(sample)).reshape(-1, len(ahead)),
             "observed": np.log(ahead["loss"].to_numpy()),
             "decades": decades,
-            "ahead": float(abs(np.log10(end / largest))),
+            "ahead": float(abs(np.log10(end / last))),
             "fitted": len(past),
             "ok": bool(fit.diagnostics["ok"]),
         }

@@ -177,8 +177,9 @@ def plot_allocation(
     level, named, compute = check_level(level), named_fits(fits, RUNS), one_budget(compute)
     check_choice("show", show, SHOWN)
     title, form = SHOWN[show][:2]
-    beyond = compute > min(compute_range(fit, **checked_plan(fit.law, planned))[1] for fit in named.values())
-    widths = {name: x for name, x in WIDTHS.items() if beyond or name != "robust, with drift"}
+    ranges = [compute_range(fit, **checked_plan(fit.law, planned)) for fit in named.values()]
+    outside = any(compute < least or compute > most for least, most in ranges)
+    widths = {name: x for name, x in WIDTHS.items() if outside or name != "robust, with drift"}
     layers, quoted = [], {}
     for offset, (width, (options, look)) in zip(np.linspace(-0.22, 0.22, len(widths)), widths.items(), strict=True):
         rows = []

@@ -105,8 +105,8 @@ def rollout(
         ``rows`` is a Dataset by ``prediction``, on the law's scale: ``observed``, quantiles ``q5`` to ``q95``, ``pit``
         (share of predictive draws below what was observed), ``crps`` and, where there is one, ``log_score``. With the
         drift there are also quantiles and ``crps`` that end in ``_law_alone``. ``beyond`` is then the decades above the
-        largest run fitted (positive) or below the least. The coordinates are ``cutoff``, ``row`` (position in the law's rows) and ``value`` (of
-        `by`).
+        largest run fitted (positive) or below the least. The coordinates are ``cutoff``, ``row`` (position in the law's
+        rows) and ``value`` (of `by`).
 
     Raises
     ------

@@ -232,8 +232,8 @@ def study_exponents(
 class Exponents(Printed, dict):
     """What `study_exponents` returns: a dict of Datasets that prints the exponents by what counts as a parameter.
 
-    `title` is above them, and `standing` is what holds of the numbers, as from `standing.standing`. `decades` is how far
-    the budgets of the study lie above the fitted runs (positive) or below at most, by what counts as a parameter.
+    `title` is above them, and `standing` is what holds of the numbers, as from `standing.standing`. `decades` is how
+    far the budgets of the study lie above the fitted runs (positive) or below at most, by what counts as a parameter.
     """
 
     def __init__(self, datasets, title, held, decades):
@@ -267,7 +267,8 @@ def outside_runs(rows, study, gamma, delta):
 
     A size that the rows lack follows from the other one, at the medians of gamma and delta.
     """
-    sizes, family = {"nonembedding": "parameters_nonembedding", "total": "parameters"}, (np.median(gamma), np.median(delta))
+    family = np.median(gamma), np.median(delta)
+    sizes = {"nonembedding": "parameters_nonembedding", "total": "parameters"}
     converted = {"nonembedding": embeddings.nonembedding, "total": embeddings.total}
     outside = {}
     for basis, budgets in zip(BASES, study.budgets, strict=True):

@@ -161,7 +161,7 @@ class Answering:
         return y * np.exp(error) if self.law.noise == "relative" else special.expit(special.logit(y) + error)
 
     def _decades(self, given):
-        """Return by how many decades values of columns lie above (positive) or below the rows of a group, the farthest."""
+        """Return by how many decades values of columns lie above (positive) or below those of a group, the farthest."""
         rows, columns = self._rows_of(given)[0], [name for name in self.law.columns if name in given]
         each = [decades_outside(self.whole(given[name]), rows[name].min(), rows[name].max()) for name in columns]
         far = np.stack([np.zeros(self.count), *each])

@@ -6,11 +6,11 @@ import bayescaling as bs
 import numpy as np
 import pytest
 from bayescaling.inference.estimands.study_exponents import SyntheticStudy, outside_runs
-from bayescaling.models.loss.embeddings import PROPORTIONAL
-from bayescaling.models.loss.sizes import family_constant
 from bayescaling.inference.lengths.quantities import length_at_accuracy
 from bayescaling.inference.lengths.quantities import summary as length_summary
 from bayescaling.inference.points.curves import curve_frontier
+from bayescaling.models.loss.embeddings import PROPORTIONAL
+from bayescaling.models.loss.sizes import family_constant
 from bayescaling.reports.pages.embeddings import page as embeddings
 from bayescaling.reports.pages.small_lm import page as small_models
 from bayescaling.reports.pages.small_lm.page import SCHEMES, of_scheme

@@ -1,7 +1,5 @@
 """The page on embedding parameters: whether leaving them out explains the exponent of Kaplan et al."""
 
-import numpy as np
-
 from ....datasets import CHINCHILLA_VOCABULARY, load
 from ....inference import Fitter, compare, fit, intervals
 from ....inference.comparison.differences import is_apart
