@@ -342,7 +342,7 @@ def table_of_no_law(data, fitting, out=None):
         if of_runs and not published:
             law, runs = coupled()
             with contextlib.suppress(InputError):
-                law.rows(runs)
+                law.suited(runs).rows(runs)
                 return law, runs
         if asked["drop_missing"]:
             table = _read(kind, data, asked, law_named(formula, fitting).needed)

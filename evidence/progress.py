@@ -11,9 +11,9 @@ from bayescaling.inference.progress.fitting import VARIANTS, new_fitter
 from bayescaling.inference.progress.futures import by_cutoff, compare_futures
 from bayescaling.inference.progress.influence import prior_grid
 from bayescaling.models.progress.specifications import SPECIFICATIONS
-from bayescaling.reports.pages.progress.entries import MAIN, rate_quantiles, times
+from bayescaling.reports.pages.progress.entries import MAIN, quoted_entry, rate_quantiles, times
 from bayescaling.reports.results import law_entry
-from study import laws_of, register
+from study import laws_of, register, selected
 
 TABLE = "lm_progress"
 WALK = bs.laws.Progress(MAIN, pace="random_walk")
@@ -22,6 +22,9 @@ PACES |= {f"{MAIN}, random walk": WALK}
 OWN = ("rho", "gamma_transformer")  # what only some variants have
 BRIEF = {"seed": 1, "draws": 500, "tune": 500, "least_ess": 400}
 SPECIFIED = [bs.laws.Progress(k) for k in SPECIFICATIONS]
+QUOTED = bs.laws.Progress(MAIN, paper_effects=True)
+ALONE = bs.laws.Progress(1, paper_effects=True)  # the same of one benchmark, which has one intercept
+SPLITS = (2018, 2019, 2020)  # years, which leave from 51 to 180 rows on either side
 VARIED = [bs.laws.Progress(MAIN, **options) for options in VARIANTS.values()]
 
 
@@ -67,6 +70,24 @@ def progress_variants(parts, *, seed, **brief):
             name: _transformer(fit) for name, fit in fits.items() if name.startswith("transformer_")
         },
     }
+
+
+@register("progress in some of the evaluations", laws_of(TABLE, [QUOTED, ALONE]), seed=1)
+def progress_subsets(parts, *, seed):
+    """Fit the quoted law to the rows of one benchmark, of some years, of one architecture, of one kind of evidence."""
+    table = bs.load(TABLE)
+    subsets = {f"before {year}": table["year"] < year for year in SPLITS}
+    subsets |= {f"from {year}": table["year"] >= year for year in SPLITS}
+    subsets |= {"transformers": table["transformer"] == 1, "other architectures": table["transformer"] == 0}
+    subsets |= {f"{name} alone": table["benchmark"] == name for name in table["benchmark"].unique()}
+    subsets |= {f"evidence {name}": table["evidence"] == name for name in table["evidence"].unique()}
+
+    def entry(rows):
+        law = QUOTED if table.loc[rows, "benchmark"].nunique() > 1 else ALONE
+        fit = bs.fit(law, selected(table, rows), seed=seed, check=False)
+        return quoted_entry(fit) | {"papers": fit.rows["paper"].nunique(), "chains": fit.diagnostics["ok"]}
+
+    return {name: parts.entry(name, lambda rows=rows: entry(rows)) for name, rows in subsets.items()}
 
 
 def _variant(fit):

@@ -393,6 +393,11 @@ def test_a_table_may_stand_without_its_option(fits):
     for words in (("chinchilla", "mine.csv"), ("mine.csv", "chinchilla")):
         assert succeeded("fit", *words, *SHORT, folder=fits) == named
     assert succeeded("fit", "mine.csv", *SHORT, "--no-wider", folder=fits).startswith("coupled on 80 rows of mine.csv")
+    parameters = np.geomspace(1e8, 4e9, 9)  # of one budget
+    loss = bs.laws.Chinchilla.loss(parameters, 1e20 / 6 / parameters, E=1.7, A=406.0, B=411.0, alpha=0.34, beta=0.28)
+    few = pd.DataFrame({"parameters": parameters, "tokens": 1e20 / 6 / parameters, "loss": loss.round(3)})
+    few.to_csv(fits / "few.csv", index=False)
+    assert "one budget, 1e20 FLOP" in call("fit", "few.csv", *SHORT, "--no-wider", folder=fits).out
     assert "one law and one table" in refused("fit", "mine.csv", "--data", "mine.csv", folder=fits)
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 
+from ...datasets.meaning.rows import place
 from ...datasets.wording import listed, shorten_number, unknown
 from ...errors import InputError
 from ...models.draws import DRAWS
@@ -22,6 +23,8 @@ AHEAD = 10  # times the largest run: a budget whose optimal size a fit prints
 NAMES = {EXPONENT: "exponent of the best size", "E": FLOOR}
 CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", EXPONENT)
 GROWTH = "Compute-optimal parameters grow as training compute to the power {x} ({of})."
+ONE_BUDGET = 1.5  # times the least compute: runs of no more inform no exponent
+OUTLYING, LEAST_OUTLYING, MOST_OUTLYING = 6, 0.01, 3  # spreads of the others, share of the loss, and rows of a sentence
 NEAR = 0.01  # relative difference of sizes of a planned run and of the run that came
 
 
@@ -86,6 +89,7 @@ def _details(fit, seed):
 
     sensitive = {} if fit.law.upstream else prior_sensitive(fit, CONSTANTS)
     entry = {"prior_sensitive": {name: intervals.finite(x) for name, x in sensitive.items()}}
+    entry |= {"outlying": found} if (found := _outlying(fit)) else {}
     if fit.law.settings and not fit.law.grouped_by:
         rungs = fit.tuning()
         rows = [{"_".join(filter(None, key)): x for key, x in row.items()} for row in rungs.to_dict("records")]
@@ -99,6 +103,27 @@ def _remarks(fit):
         yield f"The prior still decides {', '.join(sensitive)} in part: vary it with --prior before you quote them"
     if "tuning" in entry:
         yield entry["tuning"]["sentence"]
+    compute = training_flop(fit.rows)
+    if compute is not None and EXPONENT in fit["posterior"] and compute.max() < ONE_BUDGET * compute.min():
+        yield (
+            f"All runs have one budget, {flop(compute.max())}: they tell the best size there and no exponent, which "
+            "the prior decides; add runs of another budget"
+        )
+    if outlying := entry.get("outlying"):
+        far = [f"{row}, {abs(x):.1%} {'above' if x > 0 else 'below'}" for row, x in [*outlying.items()][:MOST_OUTLYING]]
+        more = f", and {len(outlying) - len(far)} more" if len(outlying) > len(far) else ""
+        yield f"Far from the law: {'; '.join(far)}{more}; check them, or choose rows by --where"
+
+
+def _outlying(fit):
+    """Return by which share of the loss rows lie away from the law, by their names: those much farther than others."""
+    rows = fit.rows
+    if fit.law.observed != "loss":
+        return {}
+    away = rows["loss"].to_numpy() / np.median(fit.predict(rows)["loss"].transpose(*DRAWS, ...), (0, 1)) - 1
+    spread = 1.4826 * np.median(np.abs(away))
+    far = rows.index[np.abs(away) > max(OUTLYING * spread, LEAST_OUTLYING)]
+    return {place(rows, row): float(away[rows.index.get_loc(row)]) for row in far}
 
 
 def _forecast(fit, at, benchmarks, plan, seed):

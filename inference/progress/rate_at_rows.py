@@ -25,6 +25,7 @@ from ..words import LOW, MIDDLE
 from .rate_at_optimum import NOTE, PROBABILITIES, linear, rate_summary
 
 SPLIT_YEAR = 2019.0
+AVERAGED = f"{NOTE} One fit of all rows: its rate is averaged over those named."
 
 
 def row_slopes(draws, *, year=None):
@@ -143,7 +144,7 @@ def gain_times(fit: Fit, *, probabilities: Sequence[float] = PROBABILITIES) -> I
         entries[name]["not_positive"] = gain.attrs["not_positive"]
     table = pd.DataFrame.from_dict(entries, orient="index").rename_axis("rows").astype({"count": int})
     title = f"Doubling time of effective compute in months, {fit.law.label}, at the evaluations' own sizes and dates"
-    return printed(table, "months", title, NOTE, fit, quoted="all" if MIDDLE in table and LOW in table else None)
+    return printed(table, "months", title, AVERAGED, fit, quoted="all" if MIDDLE in table and LOW in table else None)
 
 
 def fall(fit):

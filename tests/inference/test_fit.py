@@ -7,11 +7,13 @@ import sys
 
 import bayescaling as bs
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from bayescaling.datasets import KINDS
+from bayescaling.errors import TableNote
 from bayescaling.inference import standing, stored_answers
-from bayescaling.inference.fitted import changed_fit, results_of
+from bayescaling.inference.fitted import changed_fit, record_of, results_of
 from bayescaling.inference.fitter import fitter_of
 from bayescaling.inference.words import plain, sizes
 
@@ -206,3 +208,25 @@ def test_alternatives_quote_the_interval_of_the_summary(compared, quiet):
     assert plain(quantiles(fit.robust(fit["posterior"]["exponent_parameters"]))) in quoted
     assert f"from {plain(quantiles(fit.robust(fit['posterior']['exponent_parameters'])))}" in said(laws)
     assert laws[0]["name"] == "coupled" and laws.table().loc[0, "law"] == laws[0]["law"]
+
+
+def simulated(parameters, tokens, seed=0):
+    """Runs of Chinchilla's law with a noise of 0.3%."""
+    mean = bs.laws.Chinchilla.loss(parameters, tokens, E=1.7, A=406.0, B=411.0, alpha=0.34, beta=0.28)
+    noise = np.exp(0.003 * np.random.default_rng(seed).standard_normal(len(parameters)))
+    return pd.DataFrame({"parameters": parameters, "tokens": tokens, "loss": mean * noise})
+
+
+def test_rows_far_from_the_law_and_runs_of_one_budget_are_named():
+    sizes_of_ladder = np.repeat(np.geomspace(2e7, 1.3e9, 6), 4)
+    ladder = simulated(sizes_of_ladder, sizes_of_ladder * np.tile([5.0, 10.0, 20.0, 40.0], 6))
+    fit = bs.fit("chinchilla", ladder, seed=1)
+    assert not any("Far from" in x or "one budget" in x for x in record_of(fit).remarks(fit))
+    ladder.loc[[5, 14], "loss"] *= 1.08
+    fit = bs.fit("chinchilla", ladder, seed=1)
+    (remark,) = [x for x in record_of(fit).remarks(fit) if "Far from" in x]
+    assert "row 5 " in remark and "row 14 " in remark and remark.count("above") == 2
+    sizes_of_budget = np.geomspace(1e8, 4e9, 9)
+    with pytest.warns(TableNote, match="noise=normal"):  # nine rows
+        fit = bs.fit("chinchilla", simulated(sizes_of_budget, 1e20 / 6 / sizes_of_budget), seed=1)
+    assert any("All runs have one budget, 1e20 FLOP" in x for x in record_of(fit).remarks(fit))

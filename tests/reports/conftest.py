@@ -172,7 +172,7 @@ WORDS = {
         "E": r"[Ii]rreducible loss E\b|\bE is\b|\bE \(nats",
         "exponent of a study": r"study would have measured|[Ww]ithout embeddings|(?:counting )?all parameters$",
         "exponent": r"exponent a\b|[Ee]xponent of N\* in (?:C\b|compute)|exponent is|to the power|parameters grow as",
-        "doubling": r"[Dd]oubling|halves every|halving time",
+        "doubling": r"[Dd]oubling|halved every|halving time",
         "tokens per parameter": r"tokens per parameter|D\*/N\*",
         "N*": r"\bN\*(?! in| without)|^parameters$|optimum is|it says|FLOP, about",
         "D*": r"^tokens$|parameters on$",

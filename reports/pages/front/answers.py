@@ -5,13 +5,14 @@ import math
 from ....inference.estimands import strength as grading
 from ....inference.estimands.strength import STRONG, WEAK, Facts, times_outside, width
 from ....inference.estimands.study_exponents import KAPLAN_EXPONENT
-from ....inference.words import MIDDLE, digits, month, position
+from ....inference.words import HIGH, LOW, MIDDLE, digits, month, position
 from ... import optimum
 from ...cache.whole import CLAIMS
 from ...html import prose
 from ...laws import DEFAULT
+from ..small_lm.page import quoted_floor
 
-LEVEL, JUST = 0.95, 0.05  # of intervals, and of a tail: an interval of 90% misses what lies in it
+LEVEL = 0.95  # of intervals
 TEMPLATE = "answers.md.jinja"
 WORDS = {"digits": digits, "position": position, "times_outside": times_outside, "KAPLAN_EXPONENT": KAPLAN_EXPONENT}
 
@@ -75,7 +76,7 @@ def make_facts(check, **more):
 
 def furthest(q, others):
     """Return the name and the summary of which the median lies furthest from another, None of none."""
-    finite = {name: interval for name, interval in others.items() if interval[MIDDLE]}
+    finite = {name: interval for name, interval in others.items() if interval[MIDDLE] and q[MIDDLE]}
     return max(finite.items(), key=lambda pair: abs(math.log(pair[1][MIDDLE] / q[MIDDLE])), default=None)
 
 
@@ -119,15 +120,18 @@ def _progress(document):
     quoted = gain["quoted"]
     q, rivals = quoted["doubling_months"], quoted["rivals"].values()
     medians = [rival["doubling_months"][MIDDLE] for rival in rivals]
-    probabilities = [quoted["p_progress"], *(rival["p_progress"] for rival in rivals)]
+    subsets = {name: of for name, of in document["subsets"].items() if of["chains"]}
+    probabilities = [of["p_progress"] for of in (quoted, *rivals, *subsets.values())]
+    of_subsets = {name: of["doubling_months"] for name, of in subsets.items()}
     facts = make_facts(
         quoted["verdict"],
         width=width(q),
-        sensitivity=ratio([q[MIDDLE], *medians]),
+        sensitivity=ratio([q[MIDDLE], *medians, *(of[MIDDLE] for of in of_subsets.values())]),
         decades=0.0,
         direction=(min(probabilities), max(probabilities)),
     )
-    named = {"q": q, "medians": [x for x in medians if x is not None], "rows": gain["rows"]}
+    named = {"q": q, "medians": [x for x in medians if x is not None], "rows": gain["rows"], "years": quoted["years"]}
+    named |= {"subsets": of_subsets, "furthest": furthest(q, of_subsets)}
     named["far"] = document["pooled_doubling_months"]["by_paper_stacking"]
     return facts, (quoted["fit"],), named
 
@@ -239,16 +243,18 @@ def _arithmetic(document):
 
 
 def _truth(document):
-    entry = document["small_lm"]
-    truth = entry["truth"]
-    above = {name: scheme["p_E_above_entropy"] for name, scheme in entry["schemes"].items()}
-    missed = {name: entry["fitted"][MIDDLE] - entry["known"] for name, entry in truth.items() if not entry["holds"]}
+    truth = document["small_lm"]["truth"]
+    quoted = {name: quoted_floor(entry) for name, entry in truth.items()}
+    missed = {name: floor["E_minus_entropy"] for name, floor in quoted.items() if not floor["holds"]}
     named = {
         "truth": truth,
         "missed": missed,
-        "just": [name for name, entry in truth.items() if entry["holds"] and min(above[name], 1 - above[name]) < JUST],
-        "coupled": sum(entry["coupled"]["holds"] for entry in truth.values()),
-        "why_missed": entry["why_missed"],
+        "nearest": min((min(abs(q[end]) for end in (LOW, HIGH)) for q in missed.values()), default=None),
+        "by_law": {
+            "Chinchilla's law": sum(entry["holds"] for entry in truth.values()),
+            "the coupled": sum(entry["coupled"]["holds"] for entry in truth.values()),
+        },
+        "why_missed": document["small_lm"]["why_missed"],
     }
     facts = Facts(chains=True, share=(len(truth) - len(missed), len(truth), LEVEL))
     return facts, tuple(f"small models, {name}" for name in truth), named

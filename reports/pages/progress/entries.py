@@ -63,6 +63,7 @@ def document(findings, of, fits, *, attribution, paper):
         "noises": of["noises"],
         "paper_effects": of["paper_effects"] | {key: with_papers},
         "pace": findings.study("progress_pace"),
+        "subsets": findings.study("progress_subsets"),
         **study,
         "data_definitions": {name: variants[name]["doubling_months"] for name in VARIANTS if "data" in VARIANTS[name]},
         "transformer": study["transformer_by_form"]["transformer_exp"],
@@ -108,7 +109,9 @@ def quoted_entry(fit):
     """Return the quoted doubling time at the evaluations, and the result of the check of the law."""
     rate = compute_equivalent_gain(fit)
     robust = rate_quantiles(quote_draws(fit, rate).values)
-    return gain_entry(rate) | {"doubling_months": robust, "verdict": results.verdict_entry(fit)}
+    years = [int(of(fit.rows["year"])) for of in (min, max)]
+    more = {"doubling_months": robust, "verdict": results.verdict_entry(fit), "rows": len(fit.rows), "years": years}
+    return gain_entry(rate) | more
 
 
 def apart(difference):

@@ -29,7 +29,7 @@ WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding=
 EFFECTS_WORDS = {EFFECTS: "with random effects by paper", INDEPENDENT: "without random effects by paper"}
 PAIRS = [(start, end) for start, ends in WORDS["pairs"].items() for end in ends]
 RULE_BUDGETS = (1e19, 1e20, 1e21, 1.5e21, 1e22, 1e23, 1e24, 2.5e24, 1e25)
-STUDIES = ("progress_future", "progress_sensitivity", "progress_variants", "progress_pace", STUDY)
+STUDIES = (*(f"progress_{of}" for of in ("future", "sensitivity", "variants", "pace", "subsets")), STUDY)
 FITS, QUANTITIES, NUMBERS, RULES = (f"progress: {name}" for name in ("fits", "quantities", "numbers", "rules"))
 STAGES = (FITS, STUDY, QUANTITIES, NUMBERS, RULES)
 HO, DOUBLING = "Ho et al. 2024", "progress.doubling_months."
@@ -100,6 +100,9 @@ def _chart(findings, of_ho):
     ends = dict.fromkeys([min(medians, key=medians.get), max(medians, key=medians.get)]) if medians else {}
     rows = {f"Specification {quoted['specification']}, quoted": quoted["doubling_months"]}
     rows |= {name: rivals[name] for name in ends} | {"Specifications mixed": gain["doubling_months"]}
+    subsets = [(name, of["doubling_months"]) for name, of in findings.document["subsets"].items() if of["chains"]]
+    subsets.sort(key=lambda subset: subset[1]["q50"] or np.inf)
+    rows |= {f"Rows {name}": q for name, q in (subsets[0], subsets[-1])}
     others = {"closed_form": f"specification {MAIN}", "top10": "ten best"}
     return pictured(
         plot_intervals,
@@ -107,9 +110,10 @@ def _chart(findings, of_ho):
         "Doubling time (months)",
         published={f"{HO}, {name}, 1e25 FLOP": of_ho[key] for key, name in others.items()},
         log=True,
-        title=f"The compute needed for a given loss halves every {words.months(quoted['doubling_months'])} months",
+        title=f"The compute for a given loss halved every {words.months(quoted['doubling_months'])} months",
         caption="Medians and 95% intervals, at the sizes and dates of the evaluations; as good: the ends of those that "
-        "predict papers left out about as well. Published rows are of another place. An arrow: no progress there.",
+        "predict papers left out about as well; rows: the fastest and the slowest fit to some of the evaluations. "
+        "Published rows are of another place. An arrow: no progress there.",
         source=SOURCE,
         code=f"{OPENED}bs.plot_doubling(fit)",
     )
@@ -183,6 +187,18 @@ def _table_of_variants(findings, of_ho):
     return tables.of_rows(header, rows, note, title="Variants compared with the published ones")
 
 
+def _table_of_subsets(findings):
+    rows = [
+        (name, of["rows"], of["papers"], words.months(of["doubling_months"]), words.probability(of["p_progress"]))
+        for name, of in findings.document["subsets"].items()
+    ]
+    note = (
+        f"Specification {MAIN} with random effects by paper, at the sizes and dates of the rows that it is fitted to."
+    )
+    header = ("rows", "evaluations", "papers", "doubling (months)", "P(progress)")
+    return tables.of_rows(header, rows, note, title="Doubling times of some of the evaluations")
+
+
 def sections(findings, published):
     """Return the sections on algorithmic progress, in order; see `Page.sections`."""
     of_ho, document, comparison = _published(published), findings.document, findings.besides["comparison"]
@@ -198,6 +214,7 @@ def sections(findings, published):
         "progress": pictured(plot_progress, effects, code=f"{OPENED}bs.plot_progress(fit)"),
         "specifications": _table_of_specifications(findings),
         "variants": _table_of_variants(findings, of_ho),
+        "subsets": _table_of_subsets(findings),
     }
     named = {"findings": findings, "document": document, "comparison": comparison, "rejected_by": rejected_by}
     named |= {"optimum": rate_at_optimum, "MAIN": MAIN, "NOISES": NOISES, "STUDY": STUDY}

@@ -21,7 +21,7 @@ from bayescaling.reports.pages.front.published import claims, verdict
 
 FITS = (
     "chinchilla", "coupled", "offsets", "lengths", "progress-7, paper effects", "since, linear, ceilings",
-    "since, break, ceilings", *(f"small models, scheme-{i}" for i in (1, 2)),
+    "since, break, ceilings", *(f"small models, scheme-{i}" for i in (1, 2, 3)),
 )  # fmt: skip
 
 
@@ -85,7 +85,7 @@ def document():
             "doubling_months": q(7.0, 10.0, 16.0),
             "quoted": {
                 "specification": 7, "fit": "progress-7, paper effects", "doubling_months": q(7.5, 10.7, 16.0),
-                "p_progress": 0.999, "verdict": OFF,
+                "p_progress": 0.999, "verdict": OFF, "years": [2012, 2023],
                 "rivals": {
                     k: {"doubling_months": q(7.0, x, 20.0), "p_progress": p}
                     for k, x, p in (("2", 15.0, 0.99), ("18", 9.0, 0.98))
@@ -93,6 +93,11 @@ def document():
             },
             "noise": "paper effects",
             "by_noise": {"paper effects": q(7.0, 10.0, 16.0), "rows independent": q(8.0, 11.0, 18.0)},
+        },
+        "subsets": {
+            "from 2019": {"doubling_months": q(8.0, 15.0, 68.0), "p_progress": 0.99, "chains": True},
+            "transformers": {"doubling_months": q(10.0, 29.0, None), "p_progress": 0.95, "chains": True},
+            "wt2 alone": {"doubling_months": q(1.0, 99.0, None), "p_progress": 0.6, "chains": False},
         },
         "laws": {name: law(elpd, exponents[name]) for name, elpd in scores.items()},
         "allocation": [entry for name, a in exponents.items() for entry in optima(name, a)],
@@ -133,11 +138,9 @@ def document():
         },
         "small_lm": {
             "truth": {
-                f"scheme-{i}": {"fitted": q(0.9, x, 1.1), "known": 1.0, "holds": x == 1.0, "coupled": {"holds": True}}
-                for i, x in ((1, 0.95), (2, 1.0))
-            },
-            "schemes": {
-                f"scheme-{i}": {"p_E_above_entropy": p, "law": law(9.0, 0.5)} for i, p in ((1, 0.02), (2, 0.97))
+                f"scheme-{i}": {"holds": x == 0.0, "E_minus_entropy": q(x - 0.1, x, x + 0.1), "quoted": law}
+                | {"coupled": {"holds": i == 1, "E_minus_entropy": q(-0.25, -0.2, -0.05 + 0.1 * (i == 1))}}
+                for i, x, law in ((1, -0.5, "chinchilla"), (2, 0.0, "coupled"), (3, 0.0, "chinchilla"))
             },
             "why_missed": "Scheme 1 trains every size at one rate.",
         },
@@ -191,6 +194,20 @@ def test_each_question_has_one_short_answer_and_is_the_title_of_its_page(documen
         assert answer["number"] in answer["answer"] and answer["strength"] in ("strong", "fair", "weak")
         assert PAGES[answer["page"]].title == answer["question"]
         assert all(answer["grades"].values()) and answer["because"]
+
+
+def test_fits_of_some_rows_are_alternatives_of_the_rate(document):
+    answer = document["answers"][0]
+    assert answer["facts"]["sensitivity"] == pytest.approx(29 / 9)  # the subset of 99 months did not converge
+    assert answer["facts"]["direction"] == (0.95, 0.999) and answer["strength"] == "weak"
+    assert "rows of transformers: 29.0 [10.0, never]" in answer["doubt"] and "99" not in str(answer["depends"])
+    assert answer["answer"].startswith("From 2012 to 2023 ")
+
+
+def test_the_floor_is_that_of_the_law_that_predicts_best(document):
+    answer = next(answer for answer in document["answers"] if answer["slug"] == "known-floor")
+    assert answer["number"] == "1 of 3" and answer["facts"]["share"] == (1, 3, 0.95)
+    assert answer["doubt"] == "Chinchilla's law: 2; the coupled: 1; nearest miss: 0.05 nats."
 
 
 def test_a_card_has_at_most_35_words_and_9_numbers(document, card_counts):
