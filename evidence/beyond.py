@@ -2,10 +2,10 @@
 
 A law is fitted to the rows below a percentile of compute (`PERCENTILES`), at least `LEAST_ROWS`, and predicts the rest:
 on the side ``above``. On the side ``below`` the axis of compute is turned round, and the smallest runs are predicted. A
-law of one variable is fitted to the frontier of each table, its best run in each third of a decade, and every budget is
-a cutoff. Scales of the drift maximise the log score of the runs predicted; sources, tables and cutoffs have equal
-weights. For every figure of coverage the scales are learned from the five sources that are not predicted. Tables that
-are not built in are read from a folder.
+law of one variable is fitted to the frontier of each table, its best run in each third of a decade, cut at every budget
+(below, at every third). Scales of the drift maximise the log score of the runs predicted; sources, tables and cutoffs
+have equal weights. For every figure of coverage the scales are learned from the five sources that are not predicted.
+Tables that are not built in are read from a folder.
 """
 
 import json
@@ -25,8 +25,9 @@ from study import laws_of, register
 
 LAWS = {"coupled": bs.laws.Coupled(), "chinchilla": bs.laws.Chinchilla(), "offsets": bs.laws.Offsets()}
 FRONTIER_LAW = bs.laws.Formula("loss ~ E + A * C**-a")
-PERCENTILES, LEAST_ROWS, LEAST_FOR_SIZE = (40, 55, 70, 85), 14, 55
-LEAST_OF_FRONTIER, BINS_A_DECADE = 5, 3
+PERCENTILES = {"above": (40, 55, 70, 85), "below": (40, 55, 70)}  # of compute, from the other end below
+LEAST_ROWS, LEAST_FOR_SIZE, LEAST_OF_FRONTIER, BINS_A_DECADE = 14, 55, 5, 3
+EVERY = {"above": 1, "below": 3}  # budget of a frontier is a cutoff
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 SCALES = np.geomspace(1e-3, 3, 80)  # of errors of log loss, between which log densities are interpolated
 START = np.log([0.015, 0.003, 0.5])
@@ -67,7 +68,10 @@ def rolled(parts, name, law, table, side, options):
     compute = table["C"] if one_variable else 6 * table["parameters"] * table["tokens"]
     place = compute if side == "above" else -compute  # grows towards the rows that are predicted
     end = float(compute[place.idxmax()])
-    cuts = dict(enumerate(np.sort(place))) if one_variable else {p: np.percentile(place, p) for p in PERCENTILES}
+    if one_variable:
+        cuts = dict([*enumerate(np.sort(place))][LEAST_OF_FRONTIER :: EVERY[side]])
+    else:
+        cuts = {percent: np.percentile(place, percent) for percent in PERCENTILES[side]}
 
     def fitted(rows, which):
         whole = law.suited(rows)
@@ -78,7 +82,7 @@ def rolled(parts, name, law, table, side, options):
 
     for cut, at in cuts.items():
         past, ahead = (table[rows].reset_index(drop=True) for rows in (place < at, place >= at))
-        if len(past) < (LEAST_OF_FRONTIER if one_variable else LEAST_ROWS):
+        if len(past) < LEAST_ROWS and not one_variable:
             continue
         fit, last = fitted(past, f"{side} {cut}"), compute[place[place < at].idxmax()]
         sample = fit.draws.replicate(np.random.default_rng(1), ahead).transpose(*DRAWS, ...).values
@@ -117,15 +121,11 @@ def density_by_scale(rollout):
 
 def log_score(density, decades, tau, step, spread):
     """Return the mean log density of runs whose error has the scale of a drift."""
-    step_of_grid = np.log(SCALES[1] / SCALES[0])
-    terms = []
-    for node, weight in zip(NODES, WEIGHTS / WEIGHTS.sum(), strict=True):
-        scale = np.clip(np.hypot(tau * np.exp(spread * node) * decades, step), SCALES[0], SCALES[-1])
-        place = np.log(scale / SCALES[0]) / step_of_grid
-        low = np.minimum(place.astype(int), len(SCALES) - 2)
-        part, run = place - low, np.arange(len(decades))
-        terms.append(np.log(weight) + (1 - part) * density[low, run] + part * density[low + 1, run])
-    return logsumexp(terms, axis=0).mean()
+    scale = np.hypot(tau * np.exp(spread * NODES)[:, None] * decades, step).clip(SCALES[0], SCALES[-1])
+    place = np.log(scale / SCALES[0]) / np.log(SCALES[1] / SCALES[0])
+    low, run = np.minimum(place.astype(int), len(SCALES) - 2), np.arange(len(decades))
+    terms = density[low, run] + (place - low) * (density[low + 1, run] - density[low, run])
+    return logsumexp(terms, axis=0, b=WEIGHTS[:, None] / WEIGHTS.sum()).mean()
 
 
 def learned_loss(densities):
