@@ -9,6 +9,7 @@ Tables that are not built in are read from a folder.
 """
 
 import json
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -73,34 +74,40 @@ def rolled(parts, name, law, table, side, options):
     else:
         cuts = {percent: np.percentile(place, percent) for percent in PERCENTILES[side]}
 
-    def fitted(rows, which):
-        whole = law.suited(rows)
-        return parts.fit(f"{name} {which}", lambda: bs.Fitter(whole, rows).fit(**options))
+    def fitted(rows):
+        return bs.Fitter(law.suited(rows), rows).fit(**options)
 
-    def log_size(fit):
-        return np.log(fit.allocate(end, beyond="none", robust=False)["parameters"].values.ravel())
+    def log_sizes(fit, *at):
+        return np.log(fit.allocate(at, beyond="none", robust=False)["parameters"].values.reshape(-1, len(at)))
 
-    for cut, at in cuts.items():
-        past, ahead = (table[rows].reset_index(drop=True) for rows in (place < at, place >= at))
-        if len(past) < LEAST_ROWS and not one_variable:
-            continue
-        fit, last = fitted(past, f"{side} {cut}"), compute[place[place < at].idxmax()]
+    def rollout(past, ahead, last):
+        fit = fitted(past)
         sample = fit.draws.replicate(np.random.default_rng(1), ahead).transpose(*DRAWS, ...).values
         if one_variable:
             decades = np.abs(np.log10(ahead["C"].to_numpy() / last))
         else:
             decades = np.nan_to_num(sides_outside(law, past, ahead)[[*SIDES].index(side)])
-        rollout = {
-            "sample": np.log(fit.law.from_scale(sample)).reshape(-1, len(ahead)),
-            "observed": np.log(ahead["loss"].to_numpy()),
-            "decades": decades,
+        return {
+            "sample": np.log(fit.law.from_scale(sample)).reshape(-1, len(ahead)).tolist(),
+            "observed": np.log(ahead["loss"]).tolist(),
+            "decades": decades.tolist(),
+            "size": None if one_variable else log_sizes(fit, end)[:, 0].tolist(),
             "ahead": float(abs(np.log10(end / last))),
-            "fitted": len(past),
             "ok": bool(fit.diagnostics["ok"]),
         }
-        if not one_variable:
-            rollout |= {"size": log_size(fit), "later": float(np.median(log_size(fitted(table, "all"))))}
-        yield cut, rollout
+
+    def at_ends():
+        sizes = log_sizes(fitted(table), compute.max(), compute.min())
+        return dict(zip(SIDES, np.median(sizes, axis=0).tolist(), strict=True))
+
+    later = None if one_variable else parts.entry(f"{name} at the ends", at_ends)[side]
+    for cut, at in cuts.items():
+        past, ahead = (table[rows].reset_index(drop=True) for rows in (place < at, place >= at))
+        if len(past) >= LEAST_ROWS or one_variable:
+            last = compute[place[place < at].idxmax()]
+            of = parts.entry(f"{name} {side} {cut}", partial(rollout, past, ahead, last))
+            arrays = {key: np.array(of[key]) for key in ("sample", "observed", "decades")}
+            yield cut, of | arrays | ({} if one_variable else {"size": np.array(of["size"]), "later": later})
 
 
 def weights(keys):
@@ -212,7 +219,9 @@ def study(rollouts, seed):
     keys, share = list(rollouts), weights(rollouts)
     sources = sorted({key[0] for key in keys})
     loss = {key: density_by_scale(rollouts[key]) for key in keys if (rollouts[key]["decades"] > 0).any()}
-    of_size = [k for k in keys if "size" in rollouts[k] and k[2] >= LEAST_FOR_SIZE and rollouts[k]["ahead"] > 1e-6]
+    of_size = [
+        k for k in keys if rollouts[k]["size"] is not None and k[2] >= LEAST_FOR_SIZE and rollouts[k]["ahead"] > 1e-6
+    ]
     size = {key: size_density(rollouts[key]) for key in of_size}
 
     def drift_from(some):
