@@ -254,8 +254,7 @@ def study(rollouts, seed):
             for name, by_key in entries.items()
         },
         "by_decades_beyond": {
-            name: {bin_: averaged(x, weights(x)) for bin_, x in by_key.items()}
-            for name, by_key in by_decade.items()
+            name: {bin_: averaged(x, weights(x)) for bin_, x in by_key.items()} for name, by_key in by_decade.items()
         },
         "optimal_size": {name: averaged(by_key, weights(by_key)) for name, by_key in of_sizes.items() if by_key},
         "rms_log_size_a_decade": round(float(np.sqrt(np.mean(np.square(errors)))), 4) if errors else None,

@@ -212,13 +212,15 @@ def study_exponents(
         for basis in BASES
         for name, x in frontier_exponents(constants, basis=basis, **options).items()
     }
-    draws, decades, drift = quote_draws(fit, draws), {}, {}
-    for basis, (compute, outside) in outside_runs(fit.rows, study, gamma, delta).items():
-        decades[basis] = float(outside[np.abs(outside).argmax()])
-        x = np.log(compute) - np.log(compute).mean()
+    by_basis = outside_runs(fit.rows, study, gamma, delta)
+    decades = {basis: float(outside[np.abs(outside).argmax()]) for basis, (_, outside) in by_basis.items()}
+    # What a law misses of a size or loss is one error, whatever counts as a parameter: that of the farther basis.
+    compute, outside = by_basis[max(decades, key=lambda basis: abs(decades[basis]))]
+    x, draws, drift = np.log(compute) - np.log(compute).mean(), quote_draws(fit, draws), {}
+    for of in ("size", "loss"):
         slopes = {sign: x @ (sign * outside).clip(min=0) / (x @ x) for sign in SIDES.values()}
-        for of in ("size", "loss"):
-            drift[basis, of] = sum(drift_errors(fit, of, sign) * slope for sign, slope in slopes.items())
+        error = sum(drift_errors(fit, of, sign) * slope for sign, slope in slopes.items())
+        drift |= {(basis, of): error for basis in BASES}
     drifting = {key: draws[key].assign_coords(drift[key].coords) for key in drift}
     draws |= quote_draws(fit, drifting, robust=False, bounded=False, drift=drift)
     exponents = {of: xr.Dataset({name: x for (basis, name), x in draws.items() if basis == of}) for of in BASES}
