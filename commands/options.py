@@ -51,7 +51,7 @@ Plan = Annotated[
     Option(help="What the law must know of the planned runs: unique_tokens=1e11. Repeatable.", metavar="NAME=VALUE"),
 ]
 Beyond = Annotated[
-    str, Option(help="Beyond the largest run: drift, by which the law missed later runs of other tables, or none.")
+    str, Option(help="Outside the runs: drift, by which the law missed later runs of other tables, or none.")
 ]
 Robust = Annotated[bool, Option(help="Robust widths where the rows reject the law.")]
 Figure = Annotated[Path | None, Option(help="Draw a figure to this file.", metavar="FILE.svg|.png|.pdf")]

@@ -12,7 +12,7 @@ from itertools import combinations
 import bayescaling as bs
 import numpy as np
 import pandas as pd
-from bayescaling.inference.estimands.beyond import Drift, decades_beyond, drifts
+from bayescaling.inference.estimands.beyond import Drift, drifts, sides_outside
 from beyond import averaged, density_by_scale, figures, learned_loss, predicted, weights
 from study import register
 
@@ -48,7 +48,7 @@ def differences(law, table, by, percent, seed, settings):
     past = table[below].reset_index(drop=True)
     ahead = table[~below & table[by].isin(past[by])].reset_index(drop=True)
     fit = bs.Fitter(bs.laws.Grouped(law, by), past).fit(seed=seed, **settings)
-    decades, observed = decades_beyond(fit.law, fit.rows, ahead), np.log(ahead["loss"].to_numpy())
+    decades, observed = np.nan_to_num(sides_outside(fit.law, fit.rows, ahead)[0]), np.log(ahead["loss"].to_numpy())
     rng = np.random.default_rng(seed)
     sample, mean = (
         x.transpose("chain", "draw", "run").values.reshape(-1, len(ahead))
@@ -124,6 +124,6 @@ def alike(parts, *, tables, seed, **settings):
                 rollout = parts.entry(f"{source} {name} {percent}", make)
                 arrays = {part: np.array(rollout[part]) for part in ("sample", "observed", "decades")}
                 rollouts[key] = rollout | arrays
-        result[name] = of_law(rollouts, drifts()[name], seed)
+        result[name] = of_law(rollouts, drifts()["above"][name], seed)
         result[name]["converged"] = f"{sum(x['ok'] for x in rollouts.values())} of {len(rollouts)}"
     return result

@@ -1,12 +1,15 @@
-"""A study of how far laws miss beyond their runs, and the drift learned from it: rollouts of ``tables/beyond.json``.
+"""A study of how far laws miss outside their runs, and the drift learned from it: rollouts of ``tables/beyond.json``.
 
-A law is fitted to the rows below a percentile of compute (`PERCENTILES`), at least `LEAST_ROWS`, and predicts the rest.
-Scales of the drift maximise the log score of later runs; sources, tables and cutoffs have equal weights. For every
-figure of coverage the scales are learned from the five sources that are not predicted. Tables that are not built in
-are read from a folder.
+A law is fitted to the rows below a percentile of compute (`PERCENTILES`), at least `LEAST_ROWS`, and predicts the rest:
+on the side ``above``. On the side ``below`` the axis of compute is turned round, and the smallest runs are predicted. A
+law of one variable is fitted to the frontier of each table, its best run in each third of a decade, cut at every budget
+(below, at every third). Scales of the drift maximise the log score of the runs predicted; sources, tables and cutoffs
+have equal weights. For every figure of coverage the scales are learned from the five sources that are not predicted.
+Tables that are not built in are read from a folder.
 """
 
 import json
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,21 +18,24 @@ import numpy as np
 import pandas as pd
 from bayescaling.datasets import sha256
 from bayescaling.inference.comparison.rollout import LEVELS, scored
-from bayescaling.inference.estimands.beyond import Drift, decades_beyond
+from bayescaling.inference.estimands.beyond import FRONTIER, SIDES, SUM, Drift, sides_outside
 from bayescaling.models.draws import DRAWS
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 from study import laws_of, register
 
 LAWS = {"coupled": bs.laws.Coupled(), "chinchilla": bs.laws.Chinchilla(), "offsets": bs.laws.Offsets()}
-PERCENTILES, LEAST_ROWS, LEAST_FOR_SIZE = (40, 55, 70, 85), 14, 55
+FRONTIER_LAW = bs.laws.Formula("loss ~ E + A * C**-a")
+PERCENTILES = {"above": (40, 55, 70, 85), "below": (40, 55, 70)}  # of compute, from the other end below
+LEAST_ROWS, LEAST_FOR_SIZE, LEAST_OF_FRONTIER, BINS_A_DECADE = 14, 55, 5, 3
+EVERY = {"above": 1, "below": 3}  # budget of a frontier is a cutoff
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 SCALES = np.geomspace(1e-3, 3, 80)  # of errors of log loss, between which log densities are interpolated
 START = np.log([0.015, 0.003, 0.5])
 # Prior of the error of log N*: a scale of 2% to 110% a decade, and its spread between tables.
 SIZE_GRID, SIZE_PRIOR = np.geomspace(0.01, 1, 30), (np.log(0.15), 1.0)
 SPREAD_GRID = np.linspace(0, 2, 9)
-BINS = (0, 0.3, 0.7, 1.2, 4)
+BINS = (0, 0.3, 0.7, 1.2, 2.2, 4)
 
 
 def read(folder):
@@ -40,37 +46,68 @@ def read(folder):
         for column, value in entry.get("where", {}).items():
             table = table[table[column] == value]
         table = table.rename(columns=entry.get("columns", {}))[["parameters", "tokens", "loss"]].astype(float)
-        by_name[entry["source"], entry["table"]] = table.dropna().drop_duplicates().reset_index(drop=True)
+        table = table.dropna().drop_duplicates().reset_index(drop=True)
+        # Every row of a table of checkpoints counts as a run.
+        by_name[entry["source"], entry["table"]] = bs.read(table, **entry["read"]) if "read" in entry else table
     return by_name
 
 
-def rolled(law, table, options):
-    """Fit the rows below each cutoff: predictive draws of the others, and draws of log N* at the largest compute."""
+def frontier(table):
+    """Return compute and loss of the best run in each part of a decade, of those that no run of less compute beats."""
     compute = 6 * table["parameters"] * table["tokens"]
-    largest = float(compute.max())
-    plain = {"beyond": "none", "robust": False}
-    whole = bs.Fitter(law, table).fit(**options).allocate(largest, **plain)["parameters"]
-    for percent in PERCENTILES:
-        below = compute < np.percentile(compute, percent)
-        past, ahead = (table[rows].reset_index(drop=True) for rows in (below, ~below))
-        if len(past) < LEAST_ROWS:
-            continue
-        fit = bs.Fitter(law, past).fit(**options)  # the law alone, without effects of sizes
-        sample = fit.draws.replicate(np.random.default_rng(1), ahead).transpose(*DRAWS, "run").values
-        size = np.log(fit.allocate(largest, **plain)["parameters"].values.ravel())
-        yield (
-            percent,
-            {
-                "sample": sample.reshape(-1, len(ahead)),
-                "observed": np.log(ahead["loss"].to_numpy()),
-                "decades": decades_beyond(law, past, ahead),
-                "size": size,
-                "later": float(np.log(whole).median()),
-                "ahead": float(np.log10(largest / compute[below].max())),
-                "fitted": len(past),
-                "ok": bool(fit.diagnostics["ok"]),
-            },
-        )
+    runs = pd.DataFrame({"C": compute, "loss": table["loss"]}).sort_values(["C", "loss"])
+    best = runs[runs["loss"] <= runs["loss"].cummin()]
+    return best.groupby(np.floor(BINS_A_DECADE * np.log10(best["C"]))).last().reset_index(drop=True)
+
+
+def rolled(parts, name, law, table, side, options):
+    """Fit the rows on one side of each cutoff: predictive draws of the others, and of log N* at the end of compute.
+
+    Fits are of the law alone, without effects of sizes.
+    """
+    one_variable = "C" in table
+    compute = table["C"] if one_variable else 6 * table["parameters"] * table["tokens"]
+    place = compute if side == "above" else -compute  # grows towards the rows that are predicted
+    end = float(compute[place.idxmax()])
+    if one_variable:
+        cuts = dict([*enumerate(np.sort(place))][LEAST_OF_FRONTIER :: EVERY[side]])
+    else:
+        cuts = {percent: np.percentile(place, percent) for percent in PERCENTILES[side]}
+
+    def fitted(rows):
+        return bs.Fitter(law.suited(rows), rows).fit(**options)
+
+    def log_sizes(fit, *at):
+        return np.log(fit.allocate(at, beyond="none", robust=False)["parameters"].values.reshape(-1, len(at)))
+
+    def rollout(past, ahead, last):
+        fit = fitted(past)
+        sample = fit.draws.replicate(np.random.default_rng(1), ahead).transpose(*DRAWS, ...).values
+        if one_variable:
+            decades = np.abs(np.log10(ahead["C"].to_numpy() / last))
+        else:
+            decades = np.nan_to_num(sides_outside(law, past, ahead)[[*SIDES].index(side)])
+        return {
+            "sample": np.log(fit.law.from_scale(sample)).reshape(-1, len(ahead)).tolist(),
+            "observed": np.log(ahead["loss"]).tolist(),
+            "decades": decades.tolist(),
+            "size": None if one_variable else log_sizes(fit, end)[:, 0].tolist(),
+            "ahead": float(abs(np.log10(end / last))),
+            "ok": bool(fit.diagnostics["ok"]),
+        }
+
+    def at_ends():
+        sizes = log_sizes(fitted(table), compute.max(), compute.min())
+        return dict(zip(SIDES, np.median(sizes, axis=0).tolist(), strict=True))
+
+    later = None if one_variable else parts.entry(f"{name} at the ends", at_ends)[side]
+    for cut, at in cuts.items():
+        past, ahead = (table[rows].reset_index(drop=True) for rows in (place < at, place >= at))
+        if len(past) >= LEAST_ROWS or one_variable:
+            last = compute[place[place < at].idxmax()]
+            of = parts.entry(f"{name} {side} {cut}", partial(rollout, past, ahead, last))
+            arrays = {key: np.array(of[key]) for key in ("sample", "observed", "decades")}
+            yield cut, of | arrays | ({} if one_variable else {"size": np.array(of["size"]), "later": later})
 
 
 def weights(keys):
@@ -84,22 +121,18 @@ def weights(keys):
 def density_by_scale(rollout):
     """Return the log density of each run beyond under normal errors of each of `SCALES`, and the runs' decades."""
     beyond = rollout["decades"] > 0
-    errors = (rollout["observed"] - rollout["sample"][::5])[:, beyond]
+    errors = (rollout["observed"] - rollout["sample"][::2])[:, beyond]
     density = [logsumexp(-0.5 * (errors / s) ** 2, axis=0) - np.log(s) - np.log(len(errors)) for s in SCALES]
     return np.array(density), rollout["decades"][beyond]
 
 
 def log_score(density, decades, tau, step, spread):
     """Return the mean log density of runs whose error has the scale of a drift."""
-    step_of_grid = np.log(SCALES[1] / SCALES[0])
-    terms = []
-    for node, weight in zip(NODES, WEIGHTS / WEIGHTS.sum(), strict=True):
-        scale = np.clip(np.hypot(tau * np.exp(spread * node) * decades, step), SCALES[0], SCALES[-1])
-        place = np.log(scale / SCALES[0]) / step_of_grid
-        low = np.minimum(place.astype(int), len(SCALES) - 2)
-        part, run = place - low, np.arange(len(decades))
-        terms.append(np.log(weight) + (1 - part) * density[low, run] + part * density[low + 1, run])
-    return logsumexp(terms, axis=0).mean()
+    scale = np.hypot(tau * np.exp(spread * NODES)[:, None] * decades, step).clip(SCALES[0], SCALES[-1])
+    place = np.log(scale / SCALES[0]) / np.log(SCALES[1] / SCALES[0])
+    low, run = np.minimum(place.astype(int), len(SCALES) - 2), np.arange(len(decades))
+    terms = density[low, run] + (place - low) * (density[low + 1, run] - density[low, run])
+    return logsumexp(terms, axis=0, b=WEIGHTS[:, None] / WEIGHTS.sum()).mean()
 
 
 def learned_loss(densities):
@@ -114,7 +147,7 @@ def learned_loss(densities):
 
 def size_density(rollout):
     """Return the log density of the later log N* by scale and spread of its error a decade, shape (scale, spread)."""
-    errors = rollout["later"] - rollout["size"][::2]
+    errors = rollout["later"] - rollout["size"]
     density = np.empty((len(SIZE_GRID), len(SPREAD_GRID)))
     for i, scale in enumerate(SIZE_GRID):
         for j, spread in enumerate(SPREAD_GRID):
@@ -186,13 +219,15 @@ def study(rollouts, seed):
     keys, share = list(rollouts), weights(rollouts)
     sources = sorted({key[0] for key in keys})
     loss = {key: density_by_scale(rollouts[key]) for key in keys if (rollouts[key]["decades"] > 0).any()}
-    of_size = [key for key in keys if key[2] >= LEAST_FOR_SIZE and rollouts[key]["ahead"] > 1e-6]
+    of_size = [
+        k for k in keys if rollouts[k]["size"] is not None and k[2] >= LEAST_FOR_SIZE and rollouts[k]["ahead"] > 1e-6
+    ]
     size = {key: size_density(rollouts[key]) for key in of_size}
 
     def drift_from(some):
         tau, step, spread = learned_loss({key: x for key, x in loss.items() if key[0] in some})
-        scale, size_spread = learned_size({key: x for key, x in size.items() if key[0] in some})
-        return Drift(*(round(float(x), 5) for x in (tau, spread, step, scale, size_spread)))
+        of_size = learned_size({key: x for key, x in size.items() if key[0] in some}) if size else (0.0, 0.0)
+        return Drift(*(round(float(x), 5) for x in (tau, spread, step, *of_size)))
 
     others = {source: drift_from([s for s in sources if s != source]) for source in sources}
     entries = {"law alone": {}, "with drift": {}}
@@ -206,7 +241,7 @@ def study(rollouts, seed):
                 some = (rollouts[key]["decades"] > low) & (rollouts[key]["decades"] <= high)
                 if some.any():
                     summary = figures(scores.isel(prediction=some))
-                    held = {level: summary[level] for level in ("coverage_50", "coverage_90")}
+                    held = {name: summary[name] for name in ("coverage_50", "coverage_90", "width")}
                     by_decade[name].setdefault(f"{low} to {high}", {})[key] = held
             if key in size:
                 of_sizes[name][key] = sizes(rollouts[key], drift, seed)
@@ -219,36 +254,42 @@ def study(rollouts, seed):
             for name, by_key in entries.items()
         },
         "by_decades_beyond": {
-            name: {bin_: averaged(x, dict.fromkeys(x, 1.0)) for bin_, x in by_key.items()}
-            for name, by_key in by_decade.items()
+            name: {bin_: averaged(x, weights(x)) for bin_, x in by_key.items()} for name, by_key in by_decade.items()
         },
-        "optimal_size": {name: averaged(by_key, weights(by_key)) for name, by_key in of_sizes.items()},
-        "rms_log_size_a_decade": round(float(np.sqrt(np.mean(np.square(errors)))), 4),
+        "optimal_size": {name: averaged(by_key, weights(by_key)) for name, by_key in of_sizes.items() if by_key},
+        "rms_log_size_a_decade": round(float(np.sqrt(np.mean(np.square(errors)))), 4) if errors else None,
         "rollouts": len(keys),
+        "converged": sum(rollouts[key]["ok"] for key in keys),
     }
 
 
-WHAT = "how far laws miss beyond the largest run fitted, and the drift learned from it"
+WHAT = "how far laws miss outside the runs fitted, and the drift learned from it"
 
 
-@register(WHAT, laws_of("chinchilla_runs", LAWS.values()), foreign=True, seed=1, draws=500, tune=500)
-def beyond(parts, *, tables, seed, draws, tune):
-    """Roll out each law over each table, and learn its drift."""
-    options = {"seed": seed, "draws": draws, "tune": tune}
-    read_tables, rollouts = read(tables), {name: {} for name in LAWS}
-    for (source, table), rows in read_tables.items():
-        for name, law in LAWS.items():
-            for percent, rollout in rolled(law, rows, options):
-                rollouts[name][source, table, percent] = rollout
-    drifts, studies = {}, {}
-    for name, by_key in rollouts.items():
-        drifts[name], studies[name] = study(by_key, seed)
+@register(WHAT, laws_of("chinchilla_runs", LAWS.values()), foreign=True, seed=1, draws=400, tune=500,
+          chains=2, least_ess=200)  # fmt: skip
+def beyond(parts, *, tables, **options):
+    """Roll out each law over each table to both sides, and learn its drift on each."""
+    read_tables = read(tables)
+    laws = {name: (law, read_tables) for name, law in LAWS.items()}
+    laws[FRONTIER] = FRONTIER_LAW, {key: frontier(rows) for key, rows in read_tables.items()}
+    drifts, studies = {side: {} for side in SIDES}, {side: {} for side in SIDES}
+    for side in SIDES:
+        for name, (law, by_key) in laws.items():
+            rollouts = {
+                (*key, cut): rollout
+                for key, rows in by_key.items()
+                for cut, rollout in rolled(parts, f"{name} {key[1]}", law, rows, side, options)
+            }
+            drift, studies[side][name] = study(rollouts, options["seed"])
+            drifts[side][name] = drift._asdict()
+        # What is best in one variable has no rollouts.
+        drifts[side][FRONTIER] |= {of: drifts[side][SUM][of] for of in ("size", "size_spread")}
     return {
         "tables": [
             {"source": source, "table": table, "rows": len(rows), "sha256": sha256(rows)}
             for (source, table), rows in read_tables.items()
         ],
-        "converged": {name: f"{sum(x['ok'] for x in f.values())} of {len(f)}" for name, f in rollouts.items()},
-        "drift": {name: drift._asdict() for name, drift in drifts.items()},
+        "drift": drifts,
         "laws": studies,
     }

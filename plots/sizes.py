@@ -117,7 +117,7 @@ def plot_frontier(
     layers.append(Layer("line", "largest run", frame(x=largest, y=[low, high]), Look(BLACK), width=0.8))
     return Picture(
         title=_best_at(budgets[-1], answers, SHOWN[show]),
-        caption=f"Lines are medians and bands {percent(level)} intervals, with the drift beyond the largest run. The "
+        caption=f"Lines are medians and bands {percent(level)} intervals, with the drift outside the runs. The "
         f"vertical line is the largest fitted run, {flop(largest)}.",
         x=COMPUTE if demand is None else BUDGET,
         y=Axis(title, form, log=True, range=(low, high)),
@@ -177,8 +177,9 @@ def plot_allocation(
     level, named, compute = check_level(level), named_fits(fits, RUNS), one_budget(compute)
     check_choice("show", show, SHOWN)
     title, form = SHOWN[show][:2]
-    beyond = compute > min(compute_range(fit, **checked_plan(fit.law, planned))[1] for fit in named.values())
-    widths = {name: x for name, x in WIDTHS.items() if beyond or name != "robust, with drift"}
+    ranges = [compute_range(fit, **checked_plan(fit.law, planned)) for fit in named.values()]
+    outside = any(compute < least or compute > most for least, most in ranges)
+    widths = {name: x for name, x in WIDTHS.items() if outside or name != "robust, with drift"}
     layers, quoted = [], {}
     for offset, (width, (options, look)) in zip(np.linspace(-0.22, 0.22, len(widths)), widths.items(), strict=True):
         rows = []

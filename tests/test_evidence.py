@@ -66,6 +66,19 @@ def test_intervals_of_the_right_law_of_horizons_hold_the_truths_of_simulated_tab
         assert all(0.85 <= result[case][of]["90%"] <= 0.97 for of in ("horizons", "doubling time")), case
 
 
+def test_intervals_with_the_drift_hold_runs_of_sources_that_did_not_teach_it_on_both_sides():
+    result = study.read("beyond")["result"]
+    for side, by_law in result["laws"].items():
+        assert set(by_law) == {"coupled", "chinchilla", "offsets", "frontier"} == set(result["drift"][side])
+        for name, of in by_law.items():
+            alone, drifting = (of["all"][way] for way in ("law alone", "with drift"))
+            assert max(alone["coverage_90"], 0.88) <= drifting["coverage_90"] <= 0.97, (side, name)
+            assert alone["width"] < drifting["width"] < 1.6 * alone["width"], (side, name)
+            assert of["converged"] >= 0.5 * of["rollouts"] and set(of["learned_without"]) == set(
+                of["by_source"]["law alone"]
+            )
+
+
 def test_right_formulas_are_rarely_rejected_and_wrong_ones_of_thirty_rows_are():
     result = study.read("neighbours")["result"]
     assert result["alarms"]["rejected"]["share"] <= 0.08 and result["alarms"]["by neighbours"]["share"] <= 0.03

@@ -42,7 +42,7 @@ def _by_rollout(fits):
             raise InputError(f"weighting='rollout' needs laws of runs; {name!r} is a fit of {law.name}")
         cutoffs = np.quantile(law.numbers_along(table, "compute"), QUANTILES)
         _, rows = rollout(law, table, "compute", cutoffs, seed=fit.record["seed"], **BRIEF)
-        columns.append(rows["log_score"].values[rows["beyond"].values > 0])
+        columns.append(rows["log_score"].values[rows["beyond"].values != 0])
     return stacking(np.stack(columns, axis=1))
 
 

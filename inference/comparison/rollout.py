@@ -20,7 +20,7 @@ from ...errors import DiagnosticWarning, InputError
 from ...models.draws import DRAWS
 from ...models.law import Law
 from ...models.laws import as_law
-from ..estimands.beyond import check_beyond, decades_beyond, drift_of
+from ..estimands.beyond import check_beyond, decades_beyond, draw_errors, sided
 from ..fitting import check_options
 from ..fitting import fit as fit_law
 from ..intervals import finite
@@ -74,8 +74,8 @@ def rollout(
     cutoffs : number, str or sequence of them
         Rows below one are fitted. A date may be given as fractional years or as text (2019-06-30).
     beyond : {"drift", "none"}
-        Whether runs beyond the largest fitted one carry the drift of the law. This is an error of log
-        loss that grows with compute beyond that run. Its scale is learned from rollouts of ten public tables
+        Whether runs above the largest fitted one or below the least carry the drift of the law. This is an error of log
+        loss that grows with the distance. Its scale is learned from rollouts of ten public tables
         (``evidence/beyond.json``). Laws of other tables than runs have none.
     seed : int
         Of every fit and of the predictions.
@@ -105,8 +105,8 @@ def rollout(
         ``rows`` is a Dataset by ``prediction``, on the law's scale: ``observed``, quantiles ``q5`` to ``q95``, ``pit``
         (share of predictive draws below what was observed), ``crps`` and, where there is one, ``log_score``. With the
         drift there are also quantiles and ``crps`` that end in ``_law_alone``. ``beyond`` is then the decades above the
-        largest run fitted. The coordinates are ``cutoff``, ``row`` (position in the law's rows) and ``value`` (of
-        `by`).
+        largest run fitted (positive) or below the least. The coordinates are ``cutoff``, ``row`` (position in the law's
+        rows) and ``value`` (of `by`).
 
     Raises
     ------
@@ -313,15 +313,15 @@ def predicted(draws, rows, seed, beyond="none"):
     alone = rows if law.left_out_by is None else rows.assign(**{law.left_out_by: np.arange(len(rows))})
     samples = int(np.prod([draws.named().sizes[dim] for dim in DRAWS]))
     step = max(1, AT_ONCE // samples)
-    drift = drift_of(law) if beyond == "drift" and find_record(law.kind).drifts else None
+    drifts = beyond == "drift" and find_record(law.kind).drifts
     parts = [
-        _scored(draws, alone.iloc[start : start + step].reset_index(drop=True), rng, drift)
+        _scored(draws, alone.iloc[start : start + step].reset_index(drop=True), rng, drifts)
         for start in range(0, len(rows), step)
     ]
     return xr.concat(parts, "prediction")
 
 
-def _scored(draws, rows, rng, drift):
+def _scored(draws, rows, rng, drifts):
     law, decades = draws.law, decades_beyond(draws.law, draws.rows, rows)
     draws = draws.of_unseen(rows, rng)
     sample = draws.replicate(rng, rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
@@ -330,19 +330,20 @@ def _scored(draws, rows, rng, drift):
     if law.unit_is_row:
         density = draws.log_likelihood(rows).transpose(*DRAWS, ...).values.reshape(-1, len(rows))
         scores["log_score"] = ("prediction", special.logsumexp(density, axis=0) - np.log(len(density)))
-    return scores if drift is None else _drifted(scores, law, sample, observed, drift, decades, rng)
+    return _drifted(scores, law, sample, observed, decades, rng) if drifts else scores
 
 
-def _drifted(alone, law, sample, observed, drift, decades, rng):
+def _drifted(alone, law, sample, observed, decades, rng):
     """Score predictions with the drift as well, those without it under names that end in `ALONE`."""
-    losses, beyond = law.from_scale(sample), decades > 0
-    drifted = scored(law.on_scale(losses * np.exp(drift.errors(rng, decades, (len(sample),)))), observed)
+    losses = law.from_scale(sample)
+    drifted = scored(law.on_scale(losses * np.exp(draw_errors(law, rng, decades, (len(sample),)))), observed)
     log_score = alone["log_score"].values.copy()
     with np.errstate(divide="ignore", invalid="ignore"):
         # A loss below 0, which noise on the loss itself allows, predicts no loss.
-        errors = np.nan_to_num(np.log(law.from_scale(observed)) - np.log(losses), nan=np.inf)[:, beyond]
-    jacobian = 0.0 if law.scale.startswith("log_") else np.log(observed[beyond])
-    log_score[beyond] = drift.log_density(rng, errors, decades[beyond]) - jacobian
+        errors = np.nan_to_num(np.log(law.from_scale(observed)) - np.log(losses), nan=np.inf)
+    jacobian = np.zeros(len(observed)) if law.scale.startswith("log_") else np.log(observed)
+    for drift, far in sided(law, decades):
+        log_score[far > 0] = drift.log_density(rng, errors[:, far > 0], far[far > 0]) - jacobian[far > 0]
     named = {name: alone[name].rename(None) for name in (*QUANTILES, "crps")}
     return drifted.assign(
         {"log_score": ("prediction", log_score), "beyond": ("prediction", decades)}

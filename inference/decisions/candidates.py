@@ -12,7 +12,7 @@ from ...datasets.wording import listed
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN, training_flop
-from ..estimands.beyond import decades_beyond, drift_of
+from ..estimands.beyond import decades_beyond, drift_of, error_variance
 from ..words import flop
 
 COSTS, RATIOS = 12, 9  # steps of compute and of tokens per parameter of a ladder
@@ -125,16 +125,11 @@ def noise_variance(draws, table):
 def misfit_variance(draws, ratio, table):
     """Compute the variance by which a law may miss the log loss of candidates: an ndarray (candidate,).
 
-    The law misses runs above or below the compute of the fitted ones by its drift. The same scale a decade stands for
-    runs off the target's tokens per parameter, where a misfit of the law teaches nothing about the target.
+    The law misses runs above or below the fitted ones by its drift. The same scale a decade as above stands for runs
+    off the target's tokens per parameter, where a misfit of the law teaches nothing about the target.
     """
-    scales = drift_of(draws.law)
-    decades = decades_beyond(draws.law, draws.rows, table)
-    spent, fitted = training_flop(table), training_flop(draws.rows)
-    if spent is not None and fitted is not None:
-        decades = decades + np.log10(np.nanmin(fitted) / spent).clip(0)
-    far = decades**2 + off_ratio(table, ratio) ** 2
-    return scales.mean_square() * far + scales.step**2 * (decades > 0)
+    outside = error_variance(draws.law, decades_beyond(draws.law, draws.rows, table))
+    return outside + drift_of(draws.law).mean_square() * off_ratio(table, ratio) ** 2
 
 
 def off_ratio(table, ratio):

@@ -8,7 +8,7 @@ from ...datasets.deferred import special
 from ...models.draws import DRAWS
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.grouping import GROUP, labelled
-from ..estimands.beyond import decades_beyond, drift_of
+from ..estimands.beyond import decades_beyond, drift_of, error_variance
 from .candidates import candidate_means, noise_variance, on_scale
 from .curves import DECADES, MOST
 from .purchases import moments
@@ -64,9 +64,11 @@ def _outcomes(fit, runs, curves):
     law = fit.law
     decades = decades_beyond(law, fit.rows, runs)
     slopes = np.concatenate([curves[group].slope for group in labelled(runs[law.grouped_by])], axis=1)
-    mean, noise = candidate_means(fit.draws, runs, slopes * decades), noise_variance(fit.draws, runs)
-    step = drift_of(law).step if slopes.any() else 0.0
-    return mean, noise + (decades > 0) * step**2 * on_scale(law, mean)
+    above, below = decades.clip(min=0), decades.clip(max=0)
+    mean, noise = candidate_means(fit.draws, runs, slopes * above), noise_variance(fit.draws, runs)
+    # The error above the runs is common to them and to the target; the rest of it is noise.
+    rest = error_variance(law, below) + (above > 0) * drift_of(law).step ** 2 if slopes.any() else 0.0
+    return mean, noise + rest * on_scale(law, mean)
 
 
 def _one(log_m, runs, mean, variance, by, budget, switch):

@@ -15,7 +15,6 @@ from ...errors import InputError
 from ...models.loss.budget import SIZES, training_flop
 from ...models.loss.plan import inference_compute, training_compute
 from ..fitted import Fit, command_of, table_named
-from ..quoted import drift_errors
 from ..standing import standing
 from .allocation import Allocation
 from .beyond import check_beyond, decades_outside
@@ -56,10 +55,10 @@ def allocate(
         Also return the range of sizes that are nearly as good. Their loss at the same budget, or their compute to the
         same target, is at most so much above the best, relatively (0.001 is 0.1%).
     beyond : {"drift", "none"}
-        Whether budgets beyond the largest fitted run carry the drift of the law. These are errors of log N* and of the
-        log loss that grow with compute beyond that run, learned from rollouts of ten public tables
-        (``evidence/beyond.json``). A loss beyond the runs takes the compute at which the law's loss with its drift
-        reaches it.
+        Whether budgets outside those of the fitted runs carry the drift of the law. These are errors of log N* and of
+        the log loss that grow with compute above the largest run or below the least, learned from rollouts of ten
+        public tables (``evidence/beyond.json``). A loss beyond the runs takes the compute at which the law's loss with
+        its drift reaches it.
     robust : bool
         Where the rows reject the law, spread N* and the loss to their robust (sandwich) standard deviations before the
         drift is added; see `quote_draws`. With a target this is the compute that reaches it, instead of the loss.
@@ -139,35 +138,35 @@ def allocate(
         _check_served(asked, demands)
     check_beyond(beyond)
     at = xr.DataArray(asked, dims=name, coords={name: asked})
-    error = drift_errors(fit) if beyond == "drift" else None
+    drifts = beyond == "drift"
 
     def solved(targets):
         return planned_sizes(draws, targets, asked, name, demands, near_optimal, planned)
 
     if name == "compute" and demands is None and near_optimal is None:
         result = law.optimum(draws, at, **planned)
-    elif name == "compute" or error is None:
+    elif name == "compute" or not drifts:
         result = solved(asked[:, None])
     else:
-        result = to_drifting_target(solved, asked, error, compute_range(fit, **planned)[1])
+        result = to_drifting_target(fit, solved, asked, compute_range(fit, **planned))
     spent = result.get("training_compute", at)
     result["extrapolation"] = decades_outside(spent, *compute_range(fit, **planned))
     result["outside"] = result["extrapolation"] != 0
     if "training_compute" in result:
         result["tokens_per_parameter_extrapolation"] = _ratio_outside(result, fit, **planned)
-    if robust or error is not None:
+    if robust or drifts:
         sizes = partial(nonembedding_sizes, draws, planned)
         # What reaches a target, or serves a demand, is compared between requests: its drift is not that of its size.
         counted = largest_sizes(fit, **planned) if name == "compute" and demands is None else {}
         largest = {column: x for column, x in counted.items() if column in result}
-        result = quoted(fit, result, error, demands, robust=robust, nonembedding=sizes, largest=largest)
+        result = quoted(fit, result, demands, beyond=beyond, robust=robust, nonembedding=sizes, largest=largest)
     if "parameters" in result:
         result["tokens_per_parameter"] = _ratio(result["tokens"], result["parameters"])
     if "training_compute" in result:
         result["tokens_per_parameter_extrapolation"] = _ratio_outside(result, fit, **planned)
     result.attrs |= {} if near_optimal is None else {"near_optimal": near_optimal}
     result.attrs |= {"law": law.label, "table": table_named(fit), "beyond": beyond}
-    if robust or error is not None:
+    if robust or drifts:
         result.attrs["standing"] = standing(fit, robust=robust)
     for key in result.data_vars:
         result[key].attrs["units"] = _unit(key)

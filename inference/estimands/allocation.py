@@ -85,7 +85,7 @@ class Allocation(Printed, xr.Dataset):
 def how(attrs):
     """Name what the intervals hold, by the attributes of a result."""
     beyond = "with the drift of the law" if attrs["beyond"] == "drift" else "of the law alone"
-    return f"Medians and 95% intervals; beyond the largest run {beyond}."
+    return f"Medians and 95% intervals; outside the runs {beyond}."
 
 
 def _row(entry):

@@ -1,11 +1,12 @@
-"""Compute how far a law may miss beyond the largest run fitted: the drift, which rollouts of other tables teach.
+"""Compute how far a law may miss outside the runs fitted: the drift, which rollouts of other tables teach.
 
-A law's residuals do not show its misfit beyond its runs. Inside, laws miss by 0.1 to 0.4% of the loss. At ten times
-the largest run's compute they miss by 1 to 3%. So the log loss of runs beyond carries ``b h + e``, with h the decades
-above the largest fitted run, in compute, size or tokens. ``b ~ Normal(0, tau exp(spread z))`` is one draw for all runs
-predicted, z standard normal, and ``e ~ Normal(0, step)`` is one by run. Log N* carries ``c h``, c drawn as b. Scales
-are learned by ``evidence/beyond.py`` from rollouts of ten public tables of six sources. ``evidence/beyond.json`` holds
-them with the coverage on each source when the other five teach.
+A law's residuals do not show its misfit outside its runs. Inside, laws miss by 0.1 to 0.4% of the loss. At ten times
+the largest run's compute they miss by 1 to 3%. So the log loss of runs outside carries ``b h + e``, with h the decades
+above the largest fitted run or below the least, in compute, size or tokens. ``b ~ Normal(0, tau exp(spread z))`` is one
+draw for all runs predicted on a side, z standard normal, and ``e ~ Normal(0, step)`` is one by run. Log N* carries
+``c h``, c drawn as b. Scales are learned by ``evidence/beyond.py`` from rollouts of ten public tables of six sources,
+apart for each side and for laws of one column. ``evidence/beyond.json`` holds them with the coverage on each source
+when the other five teach.
 """
 
 from functools import cache
@@ -20,8 +21,11 @@ from ...models.loss.budget import training_flop
 from ..kinds import find_record
 
 BEYOND = ("drift", "none")
+SIDES = {"above": 1, "below": -1}  # of the runs fitted, and the sign of decades there
 SUM = "chinchilla"  # The law whose drift other laws take: most are sums of a term in N and one in D.
+FRONTIER = "frontier"  # The drift of laws of one column.
 ROUNDING = 1e-6  # Decades: runs of one budget differ by so much in the last digits.
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(60)  # of the logarithm of a scale
 
 
 class Drift(NamedTuple):
@@ -48,9 +52,14 @@ class Drift(NamedTuple):
         return scale**2 * np.exp(2 * spread**2)
 
     def slopes(self, rng, shape, of="loss"):
-        """Draw errors a decade, one for each posterior draw: an ndarray of `shape`."""
+        """Return errors a decade, one for each posterior draw: even quantiles in random order, an ndarray of `shape`.
+
+        A draw by itself would leave the ends of intervals to a few draws of heavy tails.
+        """
         scale, spread = self.scales(of)
-        return scale * np.exp(spread * rng.standard_normal(shape)) * rng.standard_normal(shape)
+        count, x = int(np.prod(shape)), np.sinh(np.linspace(-9, 9, 4001))
+        p = special.ndtr(x[:, None] * np.exp(-spread * NODES)) @ (WEIGHTS / WEIGHTS.sum())
+        return scale * rng.permutation(np.interp((np.arange(count) + 0.5) / count, p, x)).reshape(shape)
 
     def slopes_of_groups(self, rng, shape, groups, difference):
         """Draw errors of log loss a decade of several groups of runs: an ndarray (*shape, group).
@@ -65,7 +74,7 @@ class Drift(NamedTuple):
         return common + single * rng.standard_normal((*shape, groups))
 
     def errors(self, rng, decades, shape, *, scatter=True):
-        """Draw errors of log loss, (*shape, run), at runs so many decades, (run,), above the largest; 0 inside.
+        """Draw errors of log loss, (*shape, run), at runs so many decades, (run,), beyond the last; 0 inside.
 
         With `scatter` there is also an independent error for each run.
         """
@@ -76,7 +85,7 @@ class Drift(NamedTuple):
         """Compute the log density, (run,), of errors of log loss, averaged over draws.
 
         The errors (sample, run) are log losses observed minus those that draws predict, noise included, at runs so many
-        decades, (run,), above the largest.
+        decades, (run,), beyond the last.
         """
         tau = self.loss * np.exp(self.spread * rng.standard_normal((len(errors), 1)))
         scale = np.hypot(tau * decades, self.step)
@@ -86,8 +95,9 @@ class Drift(NamedTuple):
 
 @cache
 def drifts():
-    """Read the drift of each law that was rolled out, by its name."""
-    return {name: Drift(**scales) for name, scales in evidence("beyond")["result"]["drift"].items()}
+    """Read the drift of each law that was rolled out, by side and name."""
+    by_side = evidence("beyond")["result"]["drift"]
+    return {side: {name: Drift(**scales) for name, scales in by_law.items()} for side, by_law in by_side.items()}
 
 
 @cache
@@ -95,9 +105,29 @@ def _differences():
     return {name: of["difference"] for name, of in evidence("alike")["result"].items()}
 
 
-def drift_of(law):
-    """Return the drift of a law; that of Chinchilla's where the law itself was not rolled out."""
-    return drifts().get(_name(law), drifts()[SUM])
+def drift_of(law, side="above"):
+    """Return the drift of a law on a side of its runs; where it was not rolled out, that of laws with as many columns.
+
+    These are the power law of a frontier for one column, else Chinchilla's.
+    """
+    by_law = drifts()[side]
+    return by_law.get(_name(law), by_law[FRONTIER if len(law.columns) == 1 else SUM])
+
+
+def sided(law, decades):
+    """Yield the drift of a law on each side, and decades there: signed ones, of one sign by side, as positive ones."""
+    for side, sign in SIDES.items():
+        yield drift_of(law, side), (sign * decades).clip(min=0)
+
+
+def draw_errors(law, rng, decades, shape, *, scatter=True):
+    """Draw errors of log loss, (*shape, run), at runs so many signed decades, (run,), outside those fitted."""
+    return sum(drift.errors(rng, far, shape, scatter=scatter) for drift, far in sided(law, decades))
+
+
+def error_variance(law, decades):
+    """Compute the variance of errors of log loss at runs so many signed decades outside those fitted, (run,)."""
+    return sum(drift.mean_square() * far**2 + drift.step**2 * (far > 0) for drift, far in sided(law, decades))
 
 
 def difference_of(law):
@@ -118,14 +148,15 @@ def check_beyond(beyond):
 
 
 def decades_beyond(law, fitted, runs):
-    """Compute by how many decades runs lie beyond the largest fitted ones, (run,), as far as the law drifts from there.
+    """Compute by how many decades runs lie above (positive) or below the fitted ones, (run,), as far as the law drifts.
 
-    Rollouts, from which the drift is learned, cut along compute. It is 0 inside the fitted runs, and for laws that have
-    no drift: those of other tables than runs, or of another response than the loss.
+    The farther side counts. Rollouts, from which the drift is learned, cut along compute. It is 0 inside the fitted
+    runs, and for laws that have no drift: those of other tables than runs, or of another response than the loss.
     """
     if not find_record(law.kind).drifts or law.observed != "loss":
         return np.zeros(len(runs))
-    return np.nan_to_num(sides_outside(law, fitted, runs)[0])
+    above, below = np.nan_to_num(sides_outside(law, fitted, runs))
+    return np.where(above >= below, above, -below)
 
 
 def sides_outside(law, fitted, rows):

@@ -26,7 +26,7 @@ from ..settings import seed_of
 from ..standing import graded, lines, standing, strength_sentence
 from ..words import flop, plain, probability, si
 from .allocation import how, times_largest
-from .beyond import check_beyond, decades_beyond, drift_of, sides_outside
+from .beyond import check_beyond, decades_beyond, draw_errors, sides_outside
 from .strength import GRADES
 
 
@@ -54,10 +54,10 @@ def predict(
         prediction is of the loss, not of its reading. Under run effects one effect is drawn for each run that a column
         ``run`` names, as of a new run. Without that column each row is a separate run.
     beyond : {"drift", "none"}
-        Whether runs beyond the largest fitted one carry the drift of the law: in compute, size or tokens. It is learned
-        from rollouts of other tables (see `rollout`). It has one error a decade for all of them, and one for each run
-        where `noise` is drawn. Intervals without it are too narrow: over ten public tables those of 90% hold about 70%
-        of later runs.
+        Whether runs above the largest fitted one or below the least carry the drift of the law: in compute, size or
+        tokens. It is learned from rollouts of other tables (see `rollout`). It has one error a decade for all of them
+        on a side, and one for each run where `noise` is drawn. Intervals without it are too narrow: over ten public
+        tables those of 90% hold about 70% of later runs.
     robust : bool
         Whether means without noise are spread to their robust width where the rows reject the law, see `quote_draws`.
     task : Fit, optional
@@ -114,7 +114,7 @@ def predict(
         loss = draws.mean(runs).transpose(..., "run")
     decades, drift = decades_beyond(draws.law, draws.rows, runs), None
     if beyond == "drift" and decades.any():
-        drift = drift_of(law).errors(rng, decades, loss.shape[:2], scatter=noise)
+        drift = loss.copy(data=draw_errors(law, rng, decades, loss.shape[:2], scatter=noise))
     loss = quote_draws(fit, loss, robust=robust and not noise, drift=drift)
     names = {column: "at_loss" if column == "loss" else column for column in law.columns}
     sizes = {name: ("run", np.asarray(runs[column], float)) for column, name in names.items()}

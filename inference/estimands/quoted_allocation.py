@@ -1,13 +1,15 @@
-"""Widen an allocation of the law alone to what is quoted: robust widths, and the drift beyond the largest run."""
+"""Widen an allocation of the law alone to what is quoted: robust widths, and the drift outside the runs."""
 
 import warnings
 
 import numpy as np
+import xarray as xr
 
 from ...errors import DiagnosticWarning
 from ...models.draws import DRAWS
 from ...models.loss.plan import inference_compute, training_compute
-from ..quoted import quote_draws
+from ..quoted import drift_errors, quote_draws
+from .beyond import SIDES, decades_outside
 from .planning import near_range
 
 MOST_DECADES, SECANTS, CLOSE = 12.0, 12, 1e-4  # of the search for the compute at which a drifting loss is reached
@@ -21,25 +23,28 @@ def nonembedding_sizes(draws, planned, parameters):
     return np.where(finite, size, np.inf)
 
 
-def to_drifting_target(solved, asked, error, greatest):
+def to_drifting_target(fit, solved, asked, ends):
     """Solve for what reaches a target where the drift adds to the law's loss.
 
-    The compute C of the answer has ``law(C) exp(b h(C)) = target``, h the decades of C beyond the runs; h is found by
-    secants, for each draw.
+    The compute C of the answer has ``law(C) exp(b h(C)) = target``, h the decades of C outside the `ends` of the runs,
+    positive above and negative below; h is found by secants, for each draw, on the side on which the law alone has it.
     """
-    slope = error["loss"].values.reshape(-1, 1, 1)
+    above, below = (drift_errors(fit, "loss", sign).values.reshape(-1, 1, 1) for sign in SIDES.values())
+
+    def at(decades):
+        """Solve for what reaches the target where the drift is that of so many decades."""
+        return solved(asked[:, None] * np.exp(-np.where(decades > 0, above, -below) * decades))
 
     def further(decades):
         """Compute the decades that the law needs where the drift is that of so many, minus these."""
-        spent = solved(asked[:, None] * np.exp(-slope * decades))["training_compute"].values
-        needed = np.log10(spent.reshape(len(slope), len(asked), -1) / greatest)
-        return needed.clip(0, MOST_DECADES) - decades
+        spent = at(decades)["training_compute"].values.reshape(len(above), len(asked), -1)
+        return decades_outside(spent, *ends).clip(-MOST_DECADES, MOST_DECADES) - decades
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosticWarning)
-        before = np.zeros_like(slope)
+        before = np.zeros_like(above)
         excess = further(before)
-        decades = before + excess
+        decades, side = before + excess, np.sign(excess)
         for _ in range(SECANTS):
             now = further(decades)
             if not (np.abs(now) > CLOSE).any():
@@ -47,32 +52,34 @@ def to_drifting_target(solved, asked, error, greatest):
             with np.errstate(all="ignore"):
                 steepness = (now - excess) / (decades - before)
                 # Where what is lacking grows with compute, none that is larger reaches the target.
-                step = np.where(
-                    steepness < 0, -now / steepness, np.where(now > 0, MOST_DECADES, (before - decades) / 2)
-                )
+                other = np.where(side * now > 0, side * MOST_DECADES, (before - decades) / 2)
+                step = np.where(steepness < 0, -now / steepness, other)
                 step = np.where(np.abs(now) <= CLOSE, 0.0, step)
-            before, excess, decades = decades, now, (decades + step).clip(0, MOST_DECADES)
-    return solved(asked[:, None] * np.exp(-slope * decades))
+            before, excess = decades, now
+            decades = side * (side * (decades + step)).clip(0, MOST_DECADES)
+    return at(decades)
 
 
-def quoted(fit, result, error, demands, *, robust, nonembedding, largest):
-    """Spread an allocation to its robust width, and add the drift where it lies beyond the runs.
+def quoted(fit, result, demands, *, beyond, robust, nonembedding, largest):
+    """Spread an allocation to its robust width, and add the drift where it lies outside the runs.
 
-    `result` is from the law alone, with ``extrapolation``, and `error` from `drift_errors`, or None. `nonembedding`
-    gives N_x of N_T. `largest` has the largest size and the most tokens of the fitted runs, beyond which the drift
-    counts too, as do tokens per parameter that no run has where a demand is served. Sizes nearly as good move as N*
-    does; what a budget leaves for tokens follows from N*.
+    `result` is from the law alone, with ``extrapolation``. `nonembedding` gives N_x of N_T. `largest` has the largest
+    size and the most tokens of the fitted runs, beyond which the drift counts too, as do tokens per parameter that no
+    run has where a demand is served. Sizes nearly as good move as N* does; what a budget leaves for tokens follows from
+    N*.
     """
     law, by = result, "training_compute" if "target" in result.dims else "loss"
-    decades = law["extrapolation"].where(np.isfinite(law["extrapolation"]), 0.0).clip(min=0)
-    for name, size in largest.items():
-        decades = np.maximum(decades, np.log10(law[name].median(DRAWS) / size).where(np.isfinite, 0.0))
+    decades = law["extrapolation"].where(np.isfinite(law["extrapolation"]), 0.0)
+    further = [np.log10(law[name].median(DRAWS) / size).where(np.isfinite, 0.0) for name, size in largest.items()]
     if demands is not None and by == "loss":
-        decades = np.maximum(decades, abs(law["tokens_per_parameter_extrapolation"].median(DRAWS)))
+        further.append(abs(law["tokens_per_parameter_extrapolation"].median(DRAWS)))
+    for other in further:
+        decades = xr.where(other > abs(decades), other, decades)
     names = [name for name in ("parameters", by, *fit.law.settings) if name in law]
-    drifting = {"loss": "loss", "parameters": "size"} if error is not None else {}
-    drift = {name: error[of] * decades for name, of in drifting.items() if name in names}
-    result = law.assign(quote_draws(fit, {name: law[name] for name in names}, robust=robust, drift=drift))
+    drifting = {"loss": "loss", "parameters": "size"} if beyond == "drift" else {}
+    drift = {name: drift_errors(fit, of, decades) for name, of in drifting.items() if name in names}
+    alone, paired = {name: law[name] for name in names}, bool({*DRAWS} & {*decades.dims})
+    result = law.assign(quote_draws(fit, alone, robust=robust, drift=drift, paired=paired))
     if "parameters" not in law:
         return result
     if demands is not None and by == "loss":

@@ -39,11 +39,13 @@ def quoted_loss(
     drift = None
     if beyond == "drift":
         compute = xr.DataArray(training_compute(n, d), dims="point")
-        decades = decades_outside(compute, *compute_range(fit, **planned)).clip(min=0)
+        decades = decades_outside(compute, *compute_range(fit, **planned))
         largest = largest_sizes(fit, **planned)
         for name, sizes in (("parameters", n), ("tokens", d)):
-            decades = np.maximum(decades, np.log10(sizes / largest[name])) if name in largest else decades
-        drift = drift_errors(fit)["loss"] * decades
+            if name in largest:
+                further = np.log10(sizes / largest[name])
+                decades = xr.where(further > abs(decades), further, decades)
+        drift = drift_errors(fit, "loss", decades)
     return quote_draws(fit, loss, robust=robust, drift=drift)
 
 

@@ -26,9 +26,10 @@ from ...models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ...models.loss.sizes import family_constant
 from ..fitted import Fit, of_kind
 from ..intervals import summary
-from ..quoted import quote_draws
+from ..quoted import drift_errors, quote_draws
 from ..standing import lines, standing
 from ..words import plain, probability, size
+from .beyond import SIDES, decades_outside
 
 BASES = ("nonembedding", "total")
 NAMED = {"nonembedding": "parameters without embeddings", "total": "all parameters"}
@@ -185,7 +186,8 @@ def study_exponents(
     Exponents
         A dict that prints the exponents: for ``"nonembedding"`` and ``"total"`` a Dataset of ``size``, ``loss`` and
         ``reducible_loss`` as in `frontier_exponents`, dims (chain, draw). Their draws are as wide as they are quoted,
-        see `quote_draws`.
+        see `quote_draws`. Budgets outside those of the fitted runs add the slope of the drift to the exponents of size
+        and loss.
 
     Raises
     ------
@@ -210,23 +212,35 @@ def study_exponents(
         for basis in BASES
         for name, x in frontier_exponents(constants, basis=basis, **options).items()
     }
-    draws = quote_draws(fit, draws)
+    by_basis = outside_runs(fit.rows, study, gamma, delta)
+    decades = {basis: float(outside[np.abs(outside).argmax()]) for basis, (_, outside) in by_basis.items()}
+    # What a law misses of a size or loss is one error, whatever counts as a parameter: that of the farther basis.
+    compute, outside = by_basis[max(decades, key=lambda basis: abs(decades[basis]))]
+    x, draws, drift = np.log(compute) - np.log(compute).mean(), quote_draws(fit, draws), {}
+    for of in ("size", "loss"):
+        slopes = {sign: x @ (sign * outside).clip(min=0) / (x @ x) for sign in SIDES.values()}
+        error = sum(drift_errors(fit, of, sign) * slope for sign, slope in slopes.items())
+        drift |= {(basis, of): error for basis in BASES}
+    drifting = {key: draws[key].assign_coords(drift[key].coords) for key in drift}
+    draws |= quote_draws(fit, drifting, robust=False, bounded=False, drift=drift)
     exponents = {of: xr.Dataset({name: x for (basis, name), x in draws.items() if basis == of}) for of in BASES}
     least, greatest = (size(10.0**x) for x in study.sizes)
     models = f"{study.models} models of {least} to {greatest} parameters without embeddings"
     title = f"Exponents of a study of {models} if {law.label} is true (medians and 95% intervals)"
-    return Exponents(exponents, title, standing(fit, summary(draws["nonembedding", "size"])))
+    held = standing(fit, summary(draws["nonembedding", "size"]), decades=max(decades.values(), key=abs))
+    return Exponents(exponents, title, held, decades)
 
 
 class Exponents(Printed, dict):
     """What `study_exponents` returns: a dict of Datasets that prints the exponents by what counts as a parameter.
 
-    `title` is above them, and `standing` is what holds of the numbers, as from `standing.standing`.
+    `title` is above them, and `standing` is what holds of the numbers, as from `standing.standing`. `decades` is how
+    far the budgets of the study lie above the fitted runs (positive) or below at most, by what counts as a parameter.
     """
 
-    def __init__(self, datasets, title, held):
+    def __init__(self, datasets, title, held, decades):
         super().__init__(datasets)
-        self.title, self.standing = title, held
+        self.title, self.standing, self.decades = title, held, decades
 
     @property
     def p_kaplan(self):
@@ -248,6 +262,23 @@ class Exponents(Printed, dict):
         """Return what JSON holds: ``exponents`` by basis, the probability of Kaplan's, and what holds of them."""
         exponents = {basis: {n: summary(x) for n, x in dataset.items()} for basis, dataset in self.items()}
         return {"exponents": exponents, "p_exponent_above_0.73": self.p_kaplan, "standing": self.standing}
+
+
+def outside_runs(rows, study, gamma, delta):
+    """Return the budgets of a study and by how many decades they lie outside those of rows, signed, by basis.
+
+    A size that the rows lack follows from the other one, at the medians of gamma and delta.
+    """
+    family = np.median(gamma), np.median(delta)
+    sizes = {"nonembedding": "parameters_nonembedding", "total": "parameters"}
+    converted = {"nonembedding": embeddings.nonembedding, "total": embeddings.total}
+    outside = {}
+    for basis, budgets in zip(BASES, study.budgets, strict=True):
+        (other,) = (name for of, name in sizes.items() if of != basis)
+        n = rows[sizes[basis]] if sizes[basis] in rows else converted[basis](rows[other].to_numpy(), *family)
+        flop, compute = FLOP_PER_PARAMETER_TOKEN * n * rows["tokens"], np.logspace(*budgets, study.count)
+        outside[basis] = compute, decades_outside(compute, flop.min(), flop.max())
+    return outside
 
 
 def constants_and_family(fit, *, vocabulary=None, aspect_ratio=None):

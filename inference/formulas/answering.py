@@ -1,4 +1,4 @@
-"""Draws of what is asked of a fit of a formula: values, places and best values, with the drift beyond its rows."""
+"""Draws of what is asked of a fit of a formula: values, places and best values, with the drift outside its rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...models.draws import DRAWS
 from ...models.formula.constants import FUNCTIONS
 from ...models.formula.roles import has
 from ...models.loss.search import least, root
-from ..estimands.beyond import ROUNDING, decades_outside, difference_of, drift_of
+from ..estimands.beyond import ROUNDING, SIDES, decades_outside, difference_of, drift_of
 from ..fitted import once
 from ..quoted import drift_errors
 from ..words import times
@@ -50,7 +50,7 @@ class Search(NamedTuple):
 
 
 class Answering:
-    """Draws of what is asked of a fit, with the drift beyond its rows; `alone` has them under the law alone.
+    """Draws of what is asked of a fit, with the drift outside its rows; `alone` has them under the law alone.
 
     Values of columns, (sample,), and names of groups are given in a dict by the names of their columns. `text` is the
     question, which messages repeat.
@@ -65,7 +65,7 @@ class Answering:
         self.by = self.law.apart
         self.labels = np.array(self.law.group_labels(self.table, self.by))
         self.alone = Answering(fit, text, drifts=False) if drifts else self
-        self.slopes, self.moves = once(fit, "slopes", lambda: self._slopes(fit)) if drifts else (None, None)
+        self.slopes = once(fit, "slopes", lambda: self._slopes(fit)) if drifts else None
         self.outside: dict[str, float] | None = None
         self.cells: dict[int, np.ndarray] = {}
         self.searching, self._groups = False, {}
@@ -151,20 +151,26 @@ class Answering:
         return y if self.slopes is None else self._drifted(y, given)
 
     def _drifted(self, y, given):
-        """Add the error of the law beyond the largest row, on the scale of the noise."""
+        """Add the error of the law outside the rows, on the scale of the noise."""
         decades = self._decades(given)
-        if not (decades > ROUNDING).any():
+        if not (np.abs(decades) > ROUNDING).any():
             return y
-        error = self.slopes[:, self._rows_of(given)[1]] * decades
+        error = self._error(decades, "loss", self._rows_of(given)[1])
         if self.law.noise == "additive":
             return y + error * self.reference["typical"]
         return y * np.exp(error) if self.law.noise == "relative" else special.expit(special.logit(y) + error)
 
     def _decades(self, given):
-        """Return by how many decades values of columns lie above those of the rows of a group, of the farthest."""
+        """Return by how many decades values of columns lie above (positive) or below those of a group, the farthest."""
         rows, columns = self._rows_of(given)[0], [name for name in self.law.columns if name in given]
         each = [decades_outside(self.whole(given[name]), rows[name].min(), rows[name].max()) for name in columns]
-        return np.max([np.zeros(self.count), *each], axis=0)
+        far = np.stack([np.zeros(self.count), *each])
+        return np.take_along_axis(far, np.abs(far).argmax(0)[None], 0)[0]
+
+    def _error(self, decades, of, group=0):
+        """Return the error of the law so many signed decades outside the rows, (sample,)."""
+        each = (self.slopes[of, side][:, group] * np.maximum(sign * decades, 0.0) for side, sign in SIDES.items())
+        return sum(each)
 
     def _rows_of(self, given):
         """Return the rows of the groups that are given, all where there are none, and the place of the group."""
@@ -190,12 +196,14 @@ class Answering:
             self.outside[f"{spell(name)} {far}{f' of {of}' if of else ''}"] = decades
 
     def _slopes(self, fit):
-        """Return errors a decade beyond the rows of the response, (sample, group), and of best places, (sample,)."""
-        errors = {of: _flatten(x) for of, x in drift_errors(fit).items()}
-        if (groups := len(np.unique(self.labels))) == 1:
-            return errors["loss"][:, None], errors["size"]
-        rng = np.random.default_rng(fit.record["seed"])
-        return drift_of(self.law).slopes_of_groups(rng, (self.count,), groups, difference_of(self.law)), errors["size"]
+        """Return errors a decade outside the rows, (sample, group), of the response and of best places, by side."""
+        each = [(of, side) for of in ("loss", "size") for side in SIDES]
+        slopes = {(of, side): _flatten(drift_errors(fit, of, SIDES[side]))[:, None] for of, side in each}
+        if (groups := len(np.unique(self.labels))) > 1:
+            rng, apart = np.random.default_rng(fit.record["seed"]), difference_of(self.law)
+            of_groups = ((side, drift_of(self.law, side)) for side in SIDES)
+            slopes |= {("loss", s): d.slopes_of_groups(rng, (self.count,), groups, apart) for s, d in of_groups}
+        return slopes
 
     def _solve(self, node, name, target, given):
         """Return the value of a column at which an expression that has it once is a target."""
@@ -291,7 +299,7 @@ class Answering:
             ends_of.append(np.minimum(u - low, high - u) < (high - low) / CELLS)
         besides, moved = {"at_end": float(np.any(ends_of, axis=0).mean())}, at
         if self.slopes is not None and spans[names[0]].log:
-            moved = solved(at | {names[0]: at[names[0]] * np.exp(self.moves * self._decades(at))})
+            moved = solved(at | {names[0]: at[names[0]] * np.exp(self._error(self._decades(at), "size"))})
         rows = {f"best {spell(name)}": (self.whole(moved[name]), besides) for name in names}
         return rows | {f"{self.law.parsed.left} there": (self.whole(self.response(at)), {})}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ...datasets.formulas import FormulaError
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.formula.law import SIGMA
-from ..estimands.beyond import drift_of
+from ..estimands.beyond import SIDES, drift_of
 from ..fitted import of_kind, once
 from ..fitting import fit as fit_law
 from ..intervals import QUANTILES, IntervalTable, ends, name_quantiles, printed
@@ -65,9 +66,9 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
 
     Notes
     -----
-    Beyond the largest row the response has the drift that laws of losses have, an error a decade of the farthest
-    column: of the logarithm of a positive response, of the log-odds of a share, and in medians of another. Groups share
-    most of it, as in `worth`. The best place moves with the drift of best sizes.
+    Outside the rows the response has the drift that laws of losses have, an error a decade of the farthest column: of
+    the logarithm of a positive response, of the log-odds of a share, and in medians of another. Groups share most of
+    it, as in `worth`. The best place moves with the drift of best sizes.
 
     Examples
     --------
@@ -86,8 +87,10 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
     held = standing(fit)
     rows = [_row(fit, one, x, held) for one, x in zip(answers.values(), _quote(fit, [*answers.values()]), strict=True)]
     notes = ["Medians and 95% intervals, draw by draw"]
-    if any(x > 0 for one in answers.values() for x in (one.outside or {}).values()):
-        notes.append(f"beyond the largest row with the drift of laws of losses, {drift_of(fit.law).loss:.1%} a decade")
+    far = [x for one in answers.values() for x in (one.outside or {}).values()]
+    if sides := [side for side, sign in SIDES.items() if any(sign * x > 0 for x in far)]:
+        scales = " and ".join(f"{drift_of(fit.law, side).loss:.1%} a decade {side}" for side in sides)
+        notes.append(f"outside the rows with the drift of laws of losses, {scales}")
     if any("at_end" in one.besides for one in answers.values()):
         notes.append(f"best is where {law.parsed.left} is {'greatest' if is_better_higher(law) else 'least'}")
     table = pd.DataFrame(rows, index=pd.Index([*answers], name="question"))
@@ -144,13 +147,14 @@ def _quote(fit, answers):
     def shape_by_draw(x):
         return xr.DataArray(x.reshape([of.size for of in of_fit.values()]), of_fit, DRAWS)
 
-    for bounded in (True, False):
-        some = {k: one for k, one in enumerate(answers) if one.bounded == bounded}
+    for bounded, paired in product((True, False), repeat=2):
+        # The decades of a place depend on the draw, and the difference of two answers carries what each has.
+        some = {k: x for k, x in enumerate(answers) if (x.bounded, x.question.kind != "value") == (bounded, paired)}
         scale = np.log if bounded else np.asarray
         with np.errstate(invalid="ignore"):
             drift = {k: shape_by_draw(scale(one.drifting) - scale(one.alone)) for k, one in some.items()}
             alone = {k: shape_by_draw(one.alone) for k, one in some.items()}
-            wide |= quote_draws(fit, alone, bounded=bounded, drift=drift)
+            wide |= quote_draws(fit, alone, bounded=bounded, drift=drift, paired=paired)
     return [np.where(np.isfinite(one.alone), wide[k].values.ravel(), one.drifting) for k, one in enumerate(answers)]
 
 

@@ -139,7 +139,7 @@ def _table_by_law(document, order):
     header = ["law", "elpd (leave-one-out)", "exponent a", "E (nats/token)", *at_budget, "tests of the law"]
     note = (
         "Use the recommended row: over rollouts of ten public tables its law predicts later runs best. Intervals are "
-        "robust where the runs reject the law, and include the drift of the law beyond the largest run."
+        "robust where the runs reject the law, and include the drift of the law outside the runs."
     )
     return tables.of_rows(header, rows, note=note, fits=order, recommended=0, title="The optimum by law")
 

@@ -1,18 +1,14 @@
 """The page on embedding parameters: whether leaving them out explains the exponent of Kaplan et al."""
 
-import numpy as np
-
 from ....datasets import CHINCHILLA_VOCABULARY, load
 from ....inference import Fitter, compare, fit, intervals
 from ....inference.comparison.differences import is_apart
 from ....inference.comparison.weights import sum_error
 from ....inference.estimands import study_exponents as studied
-from ....inference.estimands.allocate import decades_outside
 from ....inference.estimands.strength import DIRECTION, times_outside
 from ....inference.estimands.study_exponents import BASES, KAPLAN_EXPONENT, study_exponents
 from ....inference.words import plain, probability
 from ....models.laws import Configurations, EmbeddingCorrected, EmbeddingWeighted, Kaplan
-from ....models.loss.budget import FLOP_PER_PARAMETER_TOKEN
 from ....models.loss.sizes import chinchilla_configurations, estimates
 from ....plots import plot_intervals
 from ....plots.shared import chinchilla_constants
@@ -101,7 +97,7 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
 
 def _reconcile(main, rivals, elpd, published):
     exponents = study_exponents(main)
-    by_law, beyond = law_entries(rivals, elpd), decades_beyond(load("chinchilla_runs"))
+    by_law = law_entries(rivals, elpd)
     accepted = {name: one for name, one in by_law.items() if not one["rejected"]}
     rises = all(one["p_rises"] > DIRECTION[0] for one in accepted.values())
     return {
@@ -115,8 +111,8 @@ def _reconcile(main, rivals, elpd, published):
         },
         "by_law": by_law,
         "direction": {"laws": list(accepted), "rises": rises},
-        "decades_beyond": max(beyond.values(), key=abs),
-        "decades_beyond_by_basis": beyond,
+        "decades_beyond": max(exponents.decades.values(), key=abs),
+        "decades_beyond_by_basis": exponents.decades,
         "p_exponent_above_0.73": exponents.p_kaplan,
         "moved": {
             f"vocabulary {size:,}": intervals.summary(study_exponents(main, vocabulary=size)["nonembedding"]["size"])
@@ -156,21 +152,6 @@ def law_entries(rivals, elpd):
             "p_rises": float((without > counted).mean()),
         }
     return entries
-
-
-def decades_beyond(runs, study=None):
-    """Compute how far a study's budgets lie outside the fitted runs' compute, in decades, by basis.
-
-    It is the largest of either end: above the runs (positive) or below (negative), 0 within.
-    """
-    study = study or studied.SyntheticStudy()
-    sizes = {"nonembedding": runs["parameters_nonembedding"], "total": runs["parameters"]}
-    decades = {}
-    for basis, budgets in zip(BASES, study.budgets, strict=True):
-        flop = FLOP_PER_PARAMETER_TOKEN * sizes[basis] * runs["tokens"]
-        outside = decades_outside(10.0 ** np.array(budgets), flop.min(), flop.max())
-        decades[basis] = float(outside[np.abs(outside).argmax()])
-    return decades
 
 
 def omega_entry(fits, elpd):

@@ -6,13 +6,16 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from bayescaling.inference.estimands.allocate import compute_range
 from bayescaling.inference.estimands.beyond import (
     Drift,
     decades_beyond,
+    decades_outside,
     difference_of,
     drift_of,
     drifts,
+    error_variance,
     sides_outside,
 )
 from bayescaling.inference.quoted import drift_errors, quote_draws
@@ -46,9 +49,14 @@ def test_the_density_of_errors_is_that_of_the_mixture():
 
 
 def test_the_drift_of_a_law_is_its_own_or_that_of_a_sum():
-    assert drift_of(bs.laws.Coupled()) == drifts()["coupled"] == drift_of(bs.laws.Grouped(bs.laws.Coupled(), "corpus"))
-    assert drift_of(bs.laws.DataConstrained()) == drifts()["chinchilla"]
-    assert drifts()["coupled"].loss < drifts()["chinchilla"].loss < drifts()["offsets"].loss
+    grouped = bs.laws.Grouped(bs.laws.Coupled(), "corpus")
+    for side, by_law in drifts().items():
+        assert drift_of(bs.laws.Coupled(), side) == by_law["coupled"] == drift_of(grouped, side)
+        assert drift_of(bs.laws.DataConstrained(), side) == by_law["chinchilla"]
+        of_frontiers = bs.laws.Formula("loss ~ E + A * C**-a").suited(pd.DataFrame({"C": [1.0, 2], "loss": [2.0, 1]}))
+        assert drift_of(of_frontiers, side) == by_law["frontier"]
+    above = drifts()["above"]
+    assert above["coupled"].loss < above["chinchilla"].loss < above["offsets"].loss
 
 
 def test_decades_are_counted_from_the_largest_run_of_the_group():
@@ -73,10 +81,29 @@ def test_predictions_inside_the_runs_are_unchanged_and_beyond_they_are_wider(fit
     np.testing.assert_allclose(predicted["beyond"], np.maximum(in_tokens, 0), atol=1e-9)
 
 
+def test_errors_below_the_runs_are_those_of_their_side(fit_default, runs):
+    law, least = fit_default.law, float(runs["training_flop"].min())
+    smaller = pd.DataFrame({"parameters": [5e7, 5e7], "tokens": least / np.array([10.0, 1000.0]) / 6 / 5e7})
+    decades = decades_beyond(law, fit_default.rows, smaller)
+    assert (decades < -0.9).all()
+    with_drift, alone = (np.log(fit_default.predict(smaller, beyond=x)["loss"]) for x in ("drift", "none"))
+    added = with_drift.var(("chain", "draw")) - alone.var(("chain", "draw"))
+    np.testing.assert_allclose(added, error_variance(law, decades), rtol=0.2)
+    below = drift_of(law, "below")
+    np.testing.assert_allclose(error_variance(law, decades), below.mean_square() * decades**2 + below.step**2)
+    at, near = (fit_default.allocate(least / x, robust=False)["parameters"].isel(compute=0) for x in (100, 0.5))
+    law_alone = fit_default.allocate(least / 100, beyond="none", robust=False)["parameters"].isel(compute=0)
+    assert float(np.log(at).std()) > 1.1 * float(np.log(law_alone).std())
+    xr.testing.assert_equal(
+        near, fit_default.allocate(least / 0.5, beyond="none", robust=False)["parameters"].isel(compute=0)
+    )
+
+
 def test_a_larger_size_is_beyond_the_runs_whatever_its_compute():
     fitted = pd.DataFrame({"parameters": [1e8, 1e9], "tokens": [1e12, 1e11]})
     new = pd.DataFrame({"parameters": [1e10, 1e9, 1e8], "tokens": [1e9, 1e11, 1e13]})
-    np.testing.assert_allclose(decades_beyond(bs.laws.Coupled(), fitted, new), [1, 0, 1], atol=1e-9)
+    # The first has a tenth of the least tokens, twice over, which is farther than ten times the largest size.
+    np.testing.assert_allclose(decades_beyond(bs.laws.Coupled(), fitted, new), [-2, 0, 1], atol=1e-9)
 
 
 def test_both_sides_are_counted_along_the_columns_of_a_law_where_compute_is_unknown():
@@ -109,13 +136,15 @@ def fit_short(fitter, runs):
 
 
 @pytest.mark.filterwarnings("ignore:chinchilla. a loss of 1.95:bayescaling.DiagnosticWarning")
-@pytest.mark.parametrize("what", [{"loss": 1.95}, {"loss": 1.95, "demand": 1e13}])
+@pytest.mark.parametrize("what", [{"loss": 1.95}, {"loss": 1.95, "demand": 1e13}, {"loss": 4.5}])
 def test_a_target_is_reached_where_the_drifting_loss_is_it(fit_short, what):
     at, alone = (fit_short.allocate(**what, beyond=x, robust=False) for x in ("drift", "none"))
-    slope = drift_errors(fit_short)["loss"]
+    ends, spent = compute_range(fit_short), at["training_compute"].isel(target=0)
     draws = {name: fit_short["posterior"][name] for name in ("E", "A", "B", "alpha", "beta")}
     # N* moves at equal compute: the size of the law's own optimum at this compute gives the loss that drifts.
-    decades = np.log10(at["training_compute"].isel(target=0) / compute_range(fit_short)[1]).clip(min=0)
+    error = drift_errors(fit_short, "loss", decades_outside(spent, *ends))
+    sides = [float(side.mean()) for side in (spent > ends[1], spent < ends[0])]
+    assert sides == ([1, 0] if what["loss"] < 4 else [0, 1])
     if "demand" not in what:
         best = fit_short.allocate(1e23, beyond="none", robust=False)
         ratio = best["parameters"].isel(compute=0) / (1e23 / 6) ** (draws["beta"] / (draws["alpha"] + draws["beta"]))
@@ -123,8 +152,8 @@ def test_a_target_is_reached_where_the_drifting_loss_is_it(fit_short, what):
         d = at["training_compute"].isel(target=0) / 6 / n
         loss = draws["E"] + draws["A"] / n ** draws["alpha"] + draws["B"] / d ** draws["beta"]
         finite = np.isfinite(loss)
-        reached = (loss * np.exp(slope * decades)).where(finite)
-        share = (abs(reached / 1.95 - 1) < 2e-4).mean()
+        reached = (loss * np.exp(error)).where(finite)
+        share = (abs(reached / what["loss"] - 1) < 2e-4).mean()
         assert float(share) > 0.99 * float(finite.mean())
     spread = [np.log(x["total_compute"].where(np.isfinite(x["total_compute"]))).std() for x in (at, alone)]
     assert float(spread[0]) > float(spread[1])

@@ -10,6 +10,7 @@ from bayescaling.inference.estimands.study_exponents import (
     frontier_exponents,
     local_exponents,
 )
+from bayescaling.inference.quoted import drift_errors, quote_draws
 from bayescaling.models.loss import embeddings
 from bayescaling.models.loss.sizes import chinchilla_configurations, family_constant
 
@@ -144,3 +145,16 @@ def test_runs_of_a_width_and_a_vocabulary_get_their_nonembedding_parameters(tmp_
     path.write_text("parameters,tokens,loss,d_model,vocab\n1e8,1e9,3.5,640,32000\n2e8,1e9,3.4,768,32000\n")
     table = bs.read(path)
     np.testing.assert_allclose(table["parameters_nonembedding"], [1e8 - 640 * 32000, 2e8 - 768 * 32000])
+
+
+def test_exponents_far_below_the_runs_carry_the_slope_of_the_drift(fit_default):
+    far, inside = (SyntheticStudy(budgets=(ends, ends)) for ends in ((13.0, 16.0), (19.0, 21.0)))
+    exponents, within = (fit_default.study_exponents(study=study) for study in (far, inside))
+    assert exponents.decades["total"] < -4 and within.decades == {"nonembedding": 0.0, "total": 0.0}
+    # All budgets lie below the runs: an error of c a decade of log N* changes its slope in log C by c / log(10).
+    law = frontier_exponents(fit_default["posterior"].to_dataset(), basis="total", gamma=family_constant(), study=far)
+    drift = drift_errors(fit_default, "size", -1.0)
+    quoted = quote_draws(fit_default, drift.copy(data=law["size"].values.reshape(drift.shape)))
+    sd = np.hypot(drift.std() / np.log(10), quoted.std())
+    assert float(exponents["total"]["size"].std()) == pytest.approx(float(sd), rel=0.1)
+    assert "below the smallest run" in str(exponents) and "below the smallest" not in str(within)
