@@ -54,8 +54,9 @@ def suggestion(fit, others):
 
     Model sizes that are left out whole decide where the table has enough of them, otherwise rows.
     """
-    columns = [name for name in verdict_of(fit)["rejected_by"] if name.startswith(BY_COLUMN)]
-    apart = [_part_groups(fit.law, name.removeprefix(BY_COLUMN)) for name in columns]
+    columns = [x.removeprefix(BY_COLUMN) for x in verdict_of(fit)["rejected_by"] if x.startswith(BY_COLUMN)]
+    of_runs = {"run"} if any(entry["options"].get("run_effects") for entry in others) else {}  # effects, not groups
+    apart = [_part_groups(fit.law, name) for name in columns if name not in of_runs]
     better = [entry for entry in others if _is_better(*gain(entry))]
     if verdict_of(fit).get("turns"):
         better = [entry for entry in better if entry["verdict"]["verdict"] == FITS]
