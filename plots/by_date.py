@@ -232,7 +232,8 @@ def plot_horizons(fit: Fit, *, share: float = 0.5, level: float = 0.95, **drawin
     >>> import bayescaling as bs
     >>> table = bs.load("weirdml")
     >>> few = table[table["model"].isin(table["model"].unique()[::6]) & table["threshold"].isin([50, 90])]
-    >>> fit = bs.fit(bs.laws.Horizons(noise="binomial"), few, seed=1, draws=300, tune=500)
+    >>> law = bs.laws.Horizons(noise="binomial", family_effects=False, estimates=False)
+    >>> fit = bs.fit(law, few, seed=1, draws=300, tune=500)
     >>> axes = bs.plot_horizons(fit)
     >>> axes.finding[:21]
     'Time horizons double '
@@ -292,7 +293,8 @@ def plot_ranks(fit: Fit, *, most: int = 25, **drawing: Unpack[Drawing]) -> Pictu
     >>> import bayescaling as bs
     >>> table = bs.load("weirdml")
     >>> few = table[table["model"].isin(table["model"].unique()[::6]) & table["threshold"].isin([50, 90])]
-    >>> fit = bs.fit(bs.laws.Horizons(noise="binomial"), few, seed=1, draws=300, tune=500)
+    >>> law = bs.laws.Horizons(noise="binomial", family_effects=False, estimates=False)
+    >>> fit = bs.fit(law, few, seed=1, draws=300, tune=500)
     >>> axes = bs.plot_ranks(fit)
     >>> axes.finding[:30]
     'gpt-5.2 (xhigh) is the best of'

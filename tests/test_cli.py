@@ -227,7 +227,7 @@ def test_a_command_loads_what_it_uses_alone(work, unused, fits, own_cache):
 
 def test_fit_in_words(fits):
     text = succeeded("fit", "chinchilla", *SHORT, "--data", "mine.csv", "--noise", "normal", folder=fits)
-    assert text.startswith("chinchilla, noise=normal on 80 rows of mine.csv")
+    assert text.startswith("chinchilla, noise=normal, size_effects on 80 rows of mine.csv")
     assert "exponent_parameters" not in text and "bulk ESS" in text
     succeeded("fit", "chinchilla", *SHORT, "--data", "mine.csv", "--noise", "normal", "--out", "n.nc", folder=fits)
     shown = succeeded("show", "n.nc", folder=fits)

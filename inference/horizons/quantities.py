@@ -54,7 +54,8 @@ def minutes(fit: Fit, shares: ArrayLike = SHARES, *, tasks: str = "typical") -> 
     >>> import bayescaling as bs
     >>> table = bs.load("weirdml")
     >>> few = table[table["model"].isin(table["model"].unique()[::6]) & table["threshold"].isin([50, 90])]
-    >>> fit = bs.fit(bs.laws.Horizons(noise="binomial"), few, seed=1, draws=300, tune=500)
+    >>> law = bs.laws.Horizons(noise="binomial", family_effects=False, estimates=False)
+    >>> fit = bs.fit(law, few, seed=1, draws=300, tune=500)
     >>> bs.horizons.minutes(fit).dims
     ('chain', 'draw', 'model', 'share')
     """
@@ -119,7 +120,8 @@ def summary(fit: Fit, shares: Sequence[float] = SHARES, *, tasks: str = "typical
     >>> import bayescaling as bs
     >>> table = bs.load("weirdml")
     >>> few = table[table["model"].isin(table["model"].unique()[::6]) & table["threshold"].isin([50, 90])]
-    >>> fit = bs.fit(bs.laws.Horizons(noise="binomial"), few, seed=1, draws=300, tune=500)
+    >>> law = bs.laws.Horizons(noise="binomial", family_effects=False, estimates=False)
+    >>> fit = bs.fit(law, few, seed=1, draws=300, tune=500)
     >>> bs.horizons.summary(fit).columns.tolist()
     ['q2.5', 'q50', 'q97.5', 'solved']
     """

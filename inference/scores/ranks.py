@@ -42,7 +42,8 @@ def above(fit: Fit) -> xr.DataArray:
     >>> import bayescaling as bs
     >>> table = bs.load("weirdml")
     >>> few = table[table["model"].isin(table["model"].unique()[::6]) & table["threshold"].isin([50, 90])]
-    >>> fit = bs.fit(bs.laws.Horizons(noise="binomial"), few, seed=1, draws=300, tune=500)
+    >>> law = bs.laws.Horizons(noise="binomial", family_effects=False, estimates=False)
+    >>> fit = bs.fit(law, few, seed=1, draws=300, tune=500)
     >>> p = bs.scores.above(fit)
     >>> float((p + p.T.values).sel(model="gpt-4.5", other="o3-mini (high)"))
     1.0
@@ -81,7 +82,8 @@ def ranks(fit: Fit) -> IntervalTable:
     >>> import bayescaling as bs
     >>> table = bs.load("weirdml")
     >>> few = table[table["model"].isin(table["model"].unique()[::6]) & table["threshold"].isin([50, 90])]
-    >>> fit = bs.fit(bs.laws.Horizons(noise="binomial"), few, seed=1, draws=300, tune=500)
+    >>> law = bs.laws.Horizons(noise="binomial", family_effects=False, estimates=False)
+    >>> fit = bs.fit(law, few, seed=1, draws=300, tune=500)
     >>> bs.scores.ranks(fit).index[0]
     'gpt-5.2 (xhigh)'
     """

@@ -206,7 +206,7 @@ def test_alternatives_quote_the_interval_of_the_summary(compared, quiet):
     laws = fit.wider_laws(most=1, draws=300, tune=400)
     quoted = fit.summary().quote[0]
     assert plain(quantiles(fit.robust(fit["posterior"]["exponent_parameters"]))) in quoted
-    assert f"from {plain(quantiles(fit.robust(fit['posterior']['exponent_parameters'])))}" in said(laws)
+    assert f"from {plain(quantiles(fit.robust(fit['posterior']['exponent_parameters'])), '{:.2f}')}" in said(laws)
     assert laws[0]["name"] == "coupled" and laws.table().loc[0, "law"] == laws[0]["law"]
 
 
