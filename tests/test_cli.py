@@ -400,7 +400,9 @@ def test_a_table_may_stand_without_its_option(fits):
     named = succeeded("fit", "chinchilla", "--data", "mine.csv", *SHORT, folder=fits)
     for words in (("chinchilla", "mine.csv"), ("mine.csv", "chinchilla")):
         assert succeeded("fit", *words, *SHORT, folder=fits) == named
-    assert succeeded("fit", "mine.csv", *SHORT, "--no-wider", folder=fits).startswith("coupled on 80 rows of mine.csv")
+    assert succeeded("fit", "mine.csv", *SHORT, "--no-wider", folder=fits).startswith(
+        "coupled, size_effects on 80 rows"
+    )
     parameters = np.geomspace(1e8, 4e9, 9)  # of one budget
     loss = bs.laws.Chinchilla.loss(parameters, 1e20 / 6 / parameters, E=1.7, A=406.0, B=411.0, alpha=0.34, beta=0.28)
     few = pd.DataFrame({"parameters": parameters, "tokens": 1e20 / 6 / parameters, "loss": loss.round(3)})
