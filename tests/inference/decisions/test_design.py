@@ -32,6 +32,11 @@ def fitted(table, law="chinchilla"):
         return bs.fit(law, table, seed=1, **SHORT, check=False)
 
 
+def named(laws):
+    """Return the names of laws without their options."""
+    return [law.partition(",")[0] for law in laws]
+
+
 @pytest.fixture(scope="module")
 def fit_right():
     return fitted(simulated(1.0))
@@ -149,12 +154,10 @@ def test_a_wider_law_that_passes_takes_the_place_of_one_that_fails(fit_wrong):
     with warnings.catch_warnings(record=True) as notes:  # chains of the other fit are short
         warnings.simplefilter("always")
         table = bs.design(fit_wrong, budget=1e20, compute=TARGET)
-    assert any("chooses none of the runs; coupled instead" in str(note.message) for note in notes)
-    assert table.attrs["laws"] == ["coupled"] and table.attrs["rule"] == "draws"
-    assert {name: result.passed for name, result in table.attrs["gates"].items()} == {
-        "chinchilla": False,
-        "coupled": True,
-    }
+    assert any("chooses none of the runs; coupled" in str(note.message) for note in notes)
+    assert named(table.attrs["laws"]) == ["coupled"] and table.attrs["rule"] == "draws"
+    passed = [result.passed for result in table.attrs["gates"].values()]
+    assert dict(zip(named(table.attrs["gates"]), passed, strict=True)) == {"chinchilla": False, "coupled": True}
 
 
 def test_laws_that_all_fail_choose_nothing(fit_bent):
@@ -163,7 +166,8 @@ def test_laws_that_all_fail_choose_nothing(fit_bent):
         table = bs.design(fit_bent, budget=1e20, compute=TARGET)
     assert any("spread by cost" in str(note.message) for note in notes)
     assert table.attrs["rule"] == "spread" and table["variance_left"].isna().all()
-    assert not table.attrs["gates"]["chinchilla"].passed
+    gates = table.attrs["gates"]
+    assert not gates[next(name for name in gates if name.startswith("chinchilla"))].passed
     assert "No law predicts" in str(table)
     ratio = target_of(fit_bent.draws, "allocation", TARGET, {}).ratio
     assert np.abs(np.log10(table["tokens"] / table["parameters"] / ratio)).max() <= 1.0
@@ -178,7 +182,7 @@ def test_too_few_runs_are_not_rolled_out():
 def test_several_laws_count_what_they_disagree_about(fit_right):
     other = fitted(simulated(1.0), "coupled")
     table = bs.design([fit_right, other], budget=1e19, compute=TARGET, gate=False)
-    assert table.attrs["laws"] == ["chinchilla", "coupled"]
+    assert named(table.attrs["laws"]) == ["chinchilla", "coupled"]
     assert table["variance_left"].iloc[-1] < 1
 
 

@@ -92,6 +92,8 @@ def test_few_rows_name_the_widest_law_that_they_carry(rows, tmp_path):
 def test_nine_rows_have_one_normal_scatter_and_their_fit_says_so():
     rng = np.random.default_rng(3)
     table = grid(lambda n, d: (1.7 + 406 / n**0.34 + 411 / d**0.28) * np.exp(0.01 * rng.normal(size=n.shape)), 3, 3)
-    with pytest.warns(bs.errors.TableNote, match="law fitted is coupled, noise=normal, scatter=one, because 9 rows"):
+    with pytest.warns(
+        bs.errors.TableNote, match="law fitted is coupled, noise=normal, scatter=one, size_effects, because"
+    ):
         fit = bs.fit("coupled", bs.read(table), seed=1, **SHORT)
-    assert fit.law == bs.laws.Coupled(noise="normal", scatter="one")
+    assert fit.law == bs.laws.Coupled(noise="normal", scatter="one", size_effects=True)
