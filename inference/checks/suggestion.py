@@ -55,7 +55,9 @@ def suggestion(fit, others):
     Model sizes that are left out whole decide where the table has enough of them, otherwise rows.
     """
     columns = [x.removeprefix(BY_COLUMN) for x in verdict_of(fit)["rejected_by"] if x.startswith(BY_COLUMN)]
-    of_runs = {"run"} if any(entry.get("options", {}).get("run_effects") for entry in others) else {}  # effects, not groups
+    of_runs = (
+        {"run"} if any(entry.get("options", {}).get("run_effects") for entry in others) else {}
+    )  # effects, not groups
     apart = [_part_groups(fit.law, name) for name in columns if name not in of_runs]
     better = [entry for entry in others if _is_better(*gain(entry))]
     if verdict_of(fit).get("turns"):
