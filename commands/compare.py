@@ -33,12 +33,12 @@ def compare(
     if [str(path) for path in files] == ["progress"]:
         of_specifications(seed, json)
     elif len(files) == 2 and str(files[1]) in laws():
-        with_published(*files, json)
+        compare_published(*files, json)
     else:
         of_files(files, by, weighting, json)
 
 
-def with_published(file, name, json):
+def compare_published(file, name, json):
     """Compare the constants of a published law with the posterior of a fit of it, and print both errors of its rows."""
     from ..inference import published, storage
 

@@ -1,4 +1,4 @@
-"""The command ``laws``: the laws that can be fitted, and published ones with their constants."""
+"""The command ``laws``: published laws, and what is known of one."""
 
 from typing import Annotated
 

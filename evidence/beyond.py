@@ -96,11 +96,11 @@ def rolled(parts, name, law, table, side, options):
             "ok": bool(fit.diagnostics["ok"]),
         }
 
-    def at_ends():
+    def find_ends():
         sizes = log_sizes(fitted(table), compute.max(), compute.min())
         return dict(zip(SIDES, np.median(sizes, axis=0).tolist(), strict=True))
 
-    later = None if one_variable else parts.entry(f"{name} at the ends", at_ends)[side]
+    later = None if one_variable else parts.entry(f"{name} at the ends", find_ends)[side]
     for cut, at in cuts.items():
         past, ahead = (table[rows].reset_index(drop=True) for rows in (place < at, place >= at))
         if len(past) >= LEAST_ROWS or one_variable:

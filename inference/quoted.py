@@ -63,8 +63,8 @@ def quote_draws(
 def _add(values, errors, paired):
     """Add errors to values, (..., chain, draw); at each place in the quantiles of every sum of one of each."""
     total = values + errors
-    flat, parts = total.reshape(-1, values[..., :, :].shape[-2] * values.shape[-1]), (values, errors)
-    values, errors = (x.reshape(flat.shape) for x in parts)
+    flat = total.reshape(-1, total.shape[-2] * total.shape[-1])
+    values, errors = (x.reshape(flat.shape) for x in (values, errors))
     for place in range(0 if paired else len(flat)):
         if errors[place].any() and np.isfinite(flat[place]).all():
             flat[place] = _moved(flat[place], values[place], errors[place])

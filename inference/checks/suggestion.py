@@ -55,10 +55,8 @@ def suggestion(fit, others):
     Model sizes that are left out whole decide where the table has enough of them, otherwise rows.
     """
     columns = [x.removeprefix(BY_COLUMN) for x in verdict_of(fit)["rejected_by"] if x.startswith(BY_COLUMN)]
-    of_runs = (
-        {"run"} if any(entry.get("options", {}).get("run_effects") for entry in others) else {}
-    )  # effects, not groups
-    apart = [_part_groups(fit.law, name) for name in columns if name not in of_runs]
+    has_effects = any(entry.get("options", {}).get("run_effects") for entry in others)  # runs are no groups then
+    apart = [_part_groups(fit.law, name) for name in columns if not (has_effects and name == "run")]
     better = [entry for entry in others if _is_better(*gain(entry))]
     if verdict_of(fit).get("turns"):
         better = [entry for entry in better if entry["verdict"]["verdict"] == FITS]

@@ -19,7 +19,7 @@ from ..standing import standing
 from .allocation import Allocation
 from .beyond import check_beyond, decades_outside
 from .planning import planned_sizes
-from .quoted_allocation import nonembedding_sizes, quoted, to_drifting_target
+from .quoted_allocation import nonembedding_sizes, quoted, solve_with_drift
 
 MUST = {"compute": "compute must be positive FLOP", "target": "loss must be positive nats per token"}
 
@@ -148,7 +148,7 @@ def allocate(
     elif name == "compute" or not drifts:
         result = solved(asked[:, None])
     else:
-        result = to_drifting_target(fit, solved, asked, compute_range(fit, **planned))
+        result = solve_with_drift(fit, solved, asked, compute_range(fit, **planned))
     spent = result.get("training_compute", at)
     result["extrapolation"] = decades_outside(spent, *compute_range(fit, **planned))
     result["outside"] = result["extrapolation"] != 0

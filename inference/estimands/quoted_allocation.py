@@ -23,7 +23,7 @@ def nonembedding_sizes(draws, planned, parameters):
     return np.where(finite, size, np.inf)
 
 
-def to_drifting_target(fit, solved, asked, ends):
+def solve_with_drift(fit, solved, asked, ends):
     """Solve for what reaches a target where the drift adds to the law's loss.
 
     The compute C of the answer has ``law(C) exp(b h(C)) = target``, h the decades of C outside the `ends` of the runs,

@@ -212,7 +212,7 @@ def study_exponents(
         for basis in BASES
         for name, x in frontier_exponents(constants, basis=basis, **options).items()
     }
-    by_basis = outside_runs(fit.rows, study, gamma, delta)
+    by_basis = measure_distance(fit.rows, study, gamma, delta)
     decades = {basis: float(outside[np.abs(outside).argmax()]) for basis, (_, outside) in by_basis.items()}
     # What a law misses of a size or loss is one error, whatever counts as a parameter: that of the farther basis.
     compute, outside = by_basis[max(decades, key=lambda basis: abs(decades[basis]))]
@@ -264,7 +264,7 @@ class Exponents(Printed, dict):
         return {"exponents": exponents, "p_exponent_above_0.73": self.p_kaplan, "standing": self.standing}
 
 
-def outside_runs(rows, study, gamma, delta):
+def measure_distance(rows, study, gamma, delta):
     """Return the budgets of a study and by how many decades they lie outside those of rows, signed, by basis.
 
     A size that the rows lack follows from the other one, at the medians of gamma and delta.

@@ -25,6 +25,7 @@ CONSTANTS = ("E", "alpha", "beta", "kappa", "omega", EXPONENT)
 GROWTH = "Compute-optimal parameters grow as training compute to the power {x} ({of})."
 ONE_BUDGET = 1.5  # times the least compute: runs of no more inform no exponent
 OUTLYING, LEAST_OUTLYING, MOST_OUTLYING = 6, 0.01, 3  # spreads of the others, share of the loss, and rows of a sentence
+FEW_DRAWS = 100  # of each chain, whose median is the law from which rows are far
 NEAR = 0.01  # relative difference of sizes of a planned run and of the run that came
 
 
@@ -117,10 +118,11 @@ def _remarks(fit):
 
 def _outlying(fit):
     """Return by which share of the loss rows lie away from the law, by their names: those much farther than others."""
-    rows = fit.rows
+    rows, draws = fit.rows, fit.draws
     if fit.law.observed != "loss":
         return {}
-    away = rows["loss"].to_numpy() / np.median(fit.predict(rows)["loss"].transpose(*DRAWS, ...), (0, 1)) - 1
+    few = draws.thinned(-(-fit["posterior"].sizes["draw"] // FEW_DRAWS))
+    away = rows["loss"].to_numpy() / np.median(few.mean().transpose(*DRAWS, ...), (0, 1)) - 1
     spread = 1.4826 * np.median(np.abs(away))
     far = rows.index[np.abs(away) > max(OUTLYING * spread, LEAST_OUTLYING)]
     return {place(rows, row): float(away[rows.index.get_loc(row)]) for row in far}

@@ -5,7 +5,7 @@ import re
 import bayescaling as bs
 import numpy as np
 import pytest
-from bayescaling.inference.estimands.study_exponents import SyntheticStudy, outside_runs
+from bayescaling.inference.estimands.study_exponents import SyntheticStudy, measure_distance
 from bayescaling.inference.lengths.quantities import length_at_accuracy
 from bayescaling.inference.lengths.quantities import summary as length_summary
 from bayescaling.inference.points.curves import curve_frontier
@@ -137,7 +137,7 @@ def test_a_study_within_the_runs_extrapolates_by_nothing():
     runs = bs.load("chinchilla_runs")
     for decades, beyond in (((19, 21), 0.0), ((19, 24), 24), ((13, 21), 13), ((13, 24), 13)):
         study = SyntheticStudy(budgets=(decades, decades))
-        outside = outside_runs(runs, study, family_constant(), PROPORTIONAL)
+        outside = measure_distance(runs, study, family_constant(), PROPORTIONAL)
         for basis, column in (("nonembedding", "parameters_nonembedding"), ("total", "parameters")):
             compute = np.log10(6 * runs[column] * runs["tokens"])
             ends = {0.0: 0.0, 24: 24 - compute.max(), 13: 13 - compute.min()}

@@ -248,7 +248,7 @@ def _truth(document):
     named = {
         "truth": truth,
         "missed": missed,
-        "nearest": min((min(abs(q[end]) for end in (LOW, HIGH)) for q in missed.values()), default=None),
+        "nearest": min(abs(floor["E_minus_entropy"][end]) for floor in quoted.values() for end in (LOW, HIGH)),
         "by_law": {
             "Chinchilla's law": sum(entry["holds"] for entry in truth.values()),
             "the coupled": sum(entry["coupled"]["holds"] for entry in truth.values()),

@@ -119,7 +119,7 @@ def _entry(findings, fits, tables, exponents, truth):
     entry = {
         "language": truth,
         "truth": {
-            scheme: _with_coupled(
+            scheme: _add_coupled(
                 compared_floor(fitted, float(truth["entropy"])),
                 changed["changed"][f"{scheme}, {COUPLED}"] | changed["coupled_elpd"][scheme],
             )
@@ -156,7 +156,7 @@ def compared_floor(fitted, entropy):
     return entry | {"holds": entry["fitted"]["q2.5"] <= entropy <= entry["fitted"]["q97.5"]}
 
 
-def _with_coupled(floor, coupled):
+def _add_coupled(floor, coupled):
     """Return the entry of a floor with that of the coupled law, and which is quoted: this if it predicts better."""
     better = is_apart(-coupled["elpd_diff"], coupled["dse"])
     name, of = (COUPLED, coupled) if better else ("chinchilla", floor)

@@ -207,7 +207,7 @@ def test_fits_of_some_rows_are_alternatives_of_the_rate(document):
 def test_the_floor_is_that_of_the_law_that_predicts_best(document):
     answer = next(answer for answer in document["answers"] if answer["slug"] == "known-floor")
     assert answer["number"] == "1 of 3" and answer["facts"]["share"] == (1, 3, 0.95)
-    assert answer["doubt"] == "Chinchilla's law: 2; the coupled: 1; nearest miss: 0.05 nats."
+    assert answer["doubt"] == "Chinchilla's law: 2; the coupled: 1; nearest end: 0.05 nats."
 
 
 def test_a_card_has_at_most_35_words_and_9_numbers(document, card_counts):
