@@ -15,10 +15,13 @@ WORDED = ("never", "no")
 NUMBER = re.compile(rf"{ONE}|\bnever\b|\bno(?= other)")
 UNITS = {"": 1.0, "%": 0.01, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12, "min": 1 / 60, "h": 1.0}
 INTERVAL = re.compile(rf"({ONE})(?: [a-z]+)? \[({ONE}), (?:({ONE})|never|–)\]|({ONE}) ± ({ONE})")
-# Of short chains, whose intervals are wider: grades and their reasons, the worst first, and places far beyond the rows.
+# Of short chains, whose intervals are wider: grades and their reasons, the worst first, places far beyond the rows, what
+# is the least or undertuned, and ends of intervals that there may not be.
 OF_SHORT = re.compile(
     r"[\d.,]+ times the largest(?! run)|Strength of this fit alone, \w+: (?:[^.]|\.\d)*\.|\b(?:strong|fair|weak)\b"
+    r"|\w+ (?=and [^;]*the least and the greatest)|(?s:\d+ of \d+ rungs are undertuned.*?\.\s)"
 )
+UNDERTUNED, NO_END = re.compile(r" +undertuned(?= )"), re.compile(r"–(?=\])")
 ROW = re.compile(r"(?m)^(?=.*\S {2,}\S)")  # of a table, whose rows may change places
 WHOLE = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})*|(?:19|20)\d\d)")  # 1330 has no comma: it has four digits of a float
 COUNTS = re.compile(r"(?m) (?:similar|saves)$")  # last columns of whole numbers of the draws; marks inside, outside (8)
@@ -33,7 +36,7 @@ LEFT_OUT = re.compile(
 def differences(before, after, draws=LEAST):
     """Return in what two outputs differ, a list of str: words, and numbers beyond the error of effective draws."""
     if draws < LEAST:
-        before, after = (OF_SHORT.sub("graded", text) for text in (before, after))
+        before, after = (OF_SHORT.sub("graded", UNDERTUNED.sub("", NO_END.sub("never", x))) for x in (before, after))
     (words, numbers), (words_now, numbers_now) = _read(before), _read(after)
     if words != words_now:
         return [f"'{' '.join(words - words_now)}' became '{' '.join(words_now - words)}'"]

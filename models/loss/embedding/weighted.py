@@ -98,8 +98,9 @@ class EmbeddingWeighted(OfTwoTerms, LossLaw):
 
     def rows(self, table):
         """Return the table, refusing one that cannot inform this law, one without embedding parameters too."""
-        _check_split(self, super().rows(table))
-        return table
+        rows = super().rows(table)
+        _check_split(self, rows)
+        return rows
 
     def centre(self, table):
         """Return the geometric means of N_x, N_T/N_x and D."""
