@@ -15,8 +15,8 @@ WORDED = ("never", "no")
 NUMBER = re.compile(rf"{ONE}|\bnever\b|\bno(?= other)")
 UNITS = {"": 1.0, "%": 0.01, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12, "min": 1 / 60, "h": 1.0}
 INTERVAL = re.compile(rf"({ONE})(?: [a-z]+)? \[({ONE}), (?:({ONE})|never|–)\]|({ONE}) ± ({ONE})")
-# Of short chains, whose intervals are wider: grades and their reasons, the worst first, places far beyond the rows, what
-# is the least or undertuned, and ends of intervals that there may not be.
+# Of short chains, whose intervals are wider: grades and their reasons, the worst first, places far beyond the rows,
+# what is the least or undertuned, and ends of intervals that there may not be.
 OF_SHORT = re.compile(
     r"[\d.,]+ times the largest(?! run)|Strength of this fit alone, \w+: (?:[^.]|\.\d)*\.|\b(?:strong|fair|weak)\b"
     r"|\w+ (?=and [^;]*the least and the greatest)|(?s:\d+ of \d+ rungs are undertuned.*?\.\s)"

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SURE = 0.95  # probability from which a direction is claimed
 UNKNOWN = 20  # decades between the ends of an interval from which its numbers are not worth reading
+LARGEST = np.finfo(float).max
 SHARES = {"never": "never", "at_end": "at an end of the search"}
 
 
@@ -178,17 +179,17 @@ def _row(fit, one, draws, held):
         others = f" ({row['variants']})" if row["variants"] else ""
         said = [f"P(> 0) {probability(row['p'])}{others}, direction {row['direction']}", *said]
     said += [f"{words} in {row[name]:.0%} of draws" for name, words in SHARES.items() if row.get(name)]
-    value = [] if one.question.kind == "probability" else [_value(row, interval)]
+    value = [] if one.question.kind == "probability" else [_value(row, one.question)]
     answer = f"{'; '.join([*value, *said])}; {strong['strength']} ({marks})"
     return row | {"strength": strong["strength"], "because": "; ".join(strong["because"]), "answer": answer}
 
 
-def _value(row, interval):
+def _value(row, question):
     """Return the interval of an answer in words; one whose ends lie too far apart for numbers is not known."""
-    if interval and interval["q2.5"] > 0 and np.isfinite(interval["q97.5"]):
-        decades = np.log10(interval["q97.5"]) - np.log10(interval["q2.5"])
-        if decades > UNKNOWN:
-            return f"not known from these rows: its 95% interval spans {decades:,.0f} decades"
+    low, high = row["q2.5"] or row["q50"], row["q97.5"]  # a share may be 0
+    ended = low > 0 and not (question.sides and np.isinf(high))
+    if ended and np.log10(min(high, LARGEST)) - np.log10(low) > UNKNOWN:
+        return f"not known from these rows: its 95% interval spans more than {UNKNOWN} decades"
     return plain(ends(row), "{:.3g}")
 
 
