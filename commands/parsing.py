@@ -377,6 +377,10 @@ def law_named(name, fitting, **options):
             raise InputError(f"--{next(iter(texts))}: for groups of rows; name their column with --group")
         return models.law(name, priors=priors, **chosen)
     lists = {option: [x.strip() for x in text.split(",") if x.strip()] for option, text in texts.items()}
+    if name == "formula" or name in models.published.laws():
+        if "pooled" in lists:
+            raise InputError("--pooled: four groups or more of a formula are pooled anyway; name others with --shared")
+        return models.law(name, by=fitting.group, priors=priors, **chosen | lists)
     law = {"name": name, "options": chosen}
     return models.law("grouped", by=fitting.group, law=law, priors=priors, **lists)
 

@@ -3,6 +3,8 @@
 ``bayescaling report --all`` makes the last of these itself.
 """
 
+import re
+
 import bayescaling as bs
 import numpy as np
 from bayescaling.inference import intervals
@@ -14,6 +16,7 @@ from bayescaling.reports.pages.arithmetic.page import ABACUS, BEYOND, accuracies
 from bayescaling.reports.pages.arithmetic.page import MAIN as MAIN_OF_LENGTHS
 from bayescaling.reports.pages.arithmetic.page import TABLE as COUNTS
 from bayescaling.reports.pages.corpora import page as corpora
+from bayescaling.reports.pages.experts import page as experts
 from bayescaling.reports.pages.progress import specifications as progress
 from bayescaling.reports.pages.since import page as since
 from bayescaling.reports.results import calibration_entry, comparison_document, fit_entry
@@ -70,22 +73,53 @@ def chinchilla_reading_error(parts, *, seed):
     return fit_entry(fits["with"]) | {"elpd_diff": float(apart.sum()), "dse": float(sum_error(apart))}
 
 
-@register("runs on several corpora, each corpus left out whole", laws_of(CORPORA, corpora.LAWS.values()), seed=1)
-def corpora_left_out(parts, *, seed):
-    """Compute log scores of corpora left out whole, and the difference of each law to the best."""
+def _left_out(parts, laws, rows, by, seed, named):
+    """Compute the log scores of rows of each value of a column given the others, and their sum, by law."""
 
     def scored(law):
-        table = bs.fit(law, bs.load(CORPORA), seed=seed).loo(by=corpora.BY, seed=seed, **REFITS)
+        fit = bs.fit(law, rows, seed=seed)
+        table = fit.loo(by=by, seed=seed, **REFITS)
         return {
             "elpd": float(table["elpd"].sum()),
             "monte_carlo_se": intervals.finite(float(np.sqrt((table["elpd_se"].fillna(0) ** 2).sum()))),
-            "corpora": {str(corpus): float(x) for corpus, x in table["elpd"].items()},
-            "refitted": {str(corpus): bool(x) for corpus, x in table["refitted"].items()},
+            "converged": bool(fit.diagnostics["ok"]),
+            named: {str(value): float(x) for value, x in table["elpd"].items()},
+            "refitted": {str(value): bool(x) for value, x in table["refitted"].items()},
         }
 
-    entries = {name: parts.entry(name, lambda law=law: scored(law)) for name, law in corpora.LAWS.items()}
+    entries = {name: parts.entry(name, lambda law=law: scored(law)) for name, law in laws.items()}
     best = max(entry["elpd"] for entry in entries.values())
     return {name: entry | {"difference": entry["elpd"] - best} for name, entry in entries.items()}
+
+
+@register("runs on several corpora, each corpus left out whole", laws_of(CORPORA, corpora.LAWS.values()), seed=1)
+def corpora_left_out(parts, *, seed):
+    """Compute log scores of corpora left out whole, and the difference of each law to the best."""
+    return _left_out(parts, corpora.LAWS, bs.load(CORPORA), corpora.BY, seed, "corpora")
+
+
+OTHER_LAWS = {  # of N parameters and E experts: that of Abnar et al. (2025), of sparsity 1 - 1 / E, and forms in use
+    "Abnar et al.": "e + a * total_parameters**-alpha + c * E**lam + d * E**delta * total_parameters**-g",
+    "powers, apart": "floor + A * N**-a * E**-b",
+    "powers that interact": "floor + A * N**-a * E**(c * log10(N) - b)",
+    "experts multiply parameters": "floor + A * (N * E**g)**-a",
+    "a power of experts beside one of parameters": "floor + A * N**-a * E**-b + B * N**-d",
+    "a gain that saturates": "floor + A * N**-a * (1 + B * E**-d)",
+    "an offset of experts": "floor + A * N**-a * (1 + B * E)**-d",
+}
+
+
+def _laws_of_experts():
+    others = {name: bs.laws.Formula("loss ~ " + re.sub(r"\bN\b", "parameters", re.sub(r"\bE\b", "experts", right)))
+              for name, right in OTHER_LAWS.items()}  # fmt: skip
+    return {name: law.suited(experts.runs("S-Base")) for name, law in (experts.LAWS | others).items()}
+
+
+@register("laws of experts, each size left out whole",
+          lambda: [(law, experts.runs("S-Base")) for law in _laws_of_experts().values()], seed=1)  # fmt: skip
+def experts_left_out(parts, *, seed):
+    """Compute log scores of sizes left out whole, and the difference of each law to the best."""
+    return _left_out(parts, _laws_of_experts(), experts.runs("S-Base"), "parameters", seed, "sizes")
 
 
 def _report(page, study, what, laws):

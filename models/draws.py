@@ -109,9 +109,11 @@ class Draws:
         is empty in a row, or takes apart rows that are not independent.
         """
         law, rows = self.law, self.rows
-        if law.left_out_by is None:
+        if law.left_out_by is None and law.unit != "row":
             raise InputError(f"a fit of {law.name} leaves out all counts of a {law.unit} already; use loo")
         by = law.left_out_by if by is None else by
+        if by is None:
+            raise InputError(f"a fit of {law.name} leaves out rows by a column to be named: loo(by={law.columns[0]!r})")
         require(rows, [by], purpose="leaving groups out")
         filled(rows, by, purpose="leaving groups out")
         codes, names = pd.factorize(rows[by], sort=True)

@@ -69,6 +69,10 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         Whether the response is positive; by default as it is in the table.
     letters : mapping of str to str, optional
         What names in the formula stand for that are columns by other names, such as ``{"N": "parameters"}``.
+    by : str, optional
+        A column, each value of which has constants of its own, but for those that are `shared`: ``alpha`` becomes
+        ``alpha[optimizer]``.
+    shared : tuple of str, optional
     priors : mapping of str to str, optional
         Of constants by name, or of what is sampled in their place.
 
@@ -92,6 +96,8 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     signs: Mapping = field(default_factory=dict)
     positive: bool | None = None
     letters: Mapping = field(default_factory=dict)
+    by: str = ""
+    shared: tuple = ()
     priors: Mapping = field(default_factory=dict)
 
     name: ClassVar[str] = "formula"
@@ -105,7 +111,7 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         self._check_options(**{name: of for name, of in choices.items() if getattr(self, name)})
         levels = tuple((tuple(key), tuple(names)) for key, names in self.levels)
         errors = tuple(map(str, self.errors)) if isinstance(self.errors, list | tuple) else str(self.errors)
-        plain = {"columns": tuple(self.columns), "errors": errors, "levels": levels}
+        plain = {"columns": tuple(self.columns), "errors": errors, "levels": levels, "shared": tuple(self.shared)}
         plain |= {"signs": dict(self.signs), "letters": dict(self.letters)}
         for name, value in plain.items():
             object.__setattr__(self, name, value)

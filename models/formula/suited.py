@@ -16,7 +16,7 @@ from ...errors import InputError
 from ..loss.direction import LIKELY, RISING, partial_rank_correlation
 from ..priors import Prior
 from .constants import FUNCTIONS
-from .letters import spell_out
+from .letters import group_constants, spell_out
 
 SHOWN = 5  # rows in a message
 OF_DRAWS = {"chain", "draw", "z"}
@@ -123,6 +123,8 @@ class SuitedToTable:
             return self
         if self.letters:
             return spell_out(self, table)._find_columns(table)
+        if self.by:
+            return group_constants(self, table)._find_columns(table)
         names = [str(name) for name in table.columns]
         left, right = self.parsed.left, dict.fromkeys(name.name for name in names_in(self.parsed.right))
         columns = tuple(name for name in right if name in names)

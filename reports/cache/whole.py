@@ -16,6 +16,7 @@ CLAIMS = {  # names of the pages of claims, by the section of the template of th
     "embeddings": "embeddings",
     "arithmetic": "abacus",
     "small_models": "known-floor",
+    "experts": "experts",
 }
 FILES = (PAGE, "appendix.html", *(f"{name}.html" for name in CLAIMS.values()))
 

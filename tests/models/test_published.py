@@ -102,3 +102,22 @@ def test_neighbours_of_a_law_keep_the_priors_that_its_constants_need():
     others = law.wider_laws(runs)
     assert len(others) == 3 and all({*other.priors} == {"Es", "Em"} for other in others)
     assert all({"Es", "Em"} <= {*other.suited(runs).roles} for other in others)
+
+
+def test_recipes_have_constants_of_their_own_but_for_those_that_are_shared():
+    """Two curves of reinforcement learning; a share scatters on its log-odds, and the ceilings are recovered."""
+    compute, truth = np.geomspace(100, 10000, 14), {"old": (0.58, 900.0, 1.6), "new": (0.66, 1500.0, 1.4)}
+    rng, parts = np.random.default_rng(3), []
+    for recipe, (ceiling, middle, steep) in truth.items():
+        reward = 0.3 + (ceiling - 0.3) / (1 + (middle / compute) ** steep)
+        reward = 1 / (1 + np.exp(-(np.log(reward / (1 - reward)) + 0.01 * rng.standard_normal(len(compute)))))
+        parts.append(pd.DataFrame({"recipe": recipe, "gpu_hours": compute, "pass_rate": reward}))
+    law = LAWS["khatri-2025"].law(by="recipe", shared=("R0",))
+    fit = bs.fit(law, pd.concat(parts, ignore_index=True), seed=1, draws=500, tune=1000)
+    assert fit.law.noise == "logit" and fit["posterior"]["R0"].ndim == 2
+    for recipe, (ceiling, middle, _) in truth.items():
+        answers = fit.ask(f"A[{recipe}]", f"C_mid[{recipe}]")
+        assert (answers["q2.5"] <= [ceiling, middle]).all() and (answers["q97.5"] >= [ceiling, middle]).all()
+    assert fit.ask("A[new] - A[old]")["direction"].iloc[0] == "> 0"
+    with pytest.raises(InputError, match=r"shared 'D' is no constant of .*; they are R0, A, C_mid and B"):
+        bs.fit(LAWS["khatri-2025"].law(by="recipe", shared=("D",)), parts[0])

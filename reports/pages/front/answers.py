@@ -259,6 +259,21 @@ def _truth(document):
     return facts, tuple(f"small models, {name}" for name in truth), named
 
 
+def _experts(document):
+    entry = document["experts"]
+    worth = {name: of["answers"]["worth"] for name, of in entry["laws"].items()}
+    quoted, rivals = entry["quoted"], {name: worth[name] for name in entry["rivals"]}
+    facts = make_facts(
+        entry["laws"][quoted]["verdict"],
+        width=width(worth[quoted]),
+        sensitivity=ratio([worth[quoted][MIDDLE], *(q[MIDDLE] for q in rivals.values())]),
+        decades=0.0,
+    )
+    shrinks = entry["laws"][quoted]["answers"].get("shrinks")
+    named = entry | {"q": worth[quoted], "rivals": rivals, "worth": worth, "shrinks": shrinks}
+    return facts, (f"experts, {quoted}", *(f"experts, {name}" for name in rivals)), named
+
+
 # By the key of results.json that an answer follows from: section of the template, page, and function for the rest.
 ANSWERED = {
     "compute_equivalent_gain": ("progress", "progress", _progress),
@@ -268,4 +283,5 @@ ANSWERED = {
     "reconciliation": ("embeddings", "embeddings", _embeddings),
     "lengths": ("arithmetic", "arithmetic", _arithmetic),
     "small_lm": ("small_models", "small-models", _truth),
+    "experts": ("experts", "experts", _experts),
 }
