@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InputError
-from ..inference.words import HIGH, LOW, MIDDLE, months, plain
+from ..inference.words import HIGH, LOW, MIDDLE, months, plain, sizes
 from .figure import Drawing, figure
 from .picture import Axis, Layer, Picture, frame
 from .style import BLUE, GREY, Look, look_of
 
 LONGEST = 10.0  # times the largest finite median: intervals that end beyond it are cut there, with an arrow
+LARGE = 1000  # from which numbers are written as 47k
 OURS = Look(BLUE)
 
 
@@ -63,11 +64,12 @@ def plot_intervals(
     layers, ends = interval_layers(rows, log=log, include=[x for _, x in values])
     lines = [Layer("line", name, frame(x=x, y=[-0.6, len(rows) - 0.4]), Look(GREY, "dot")) for name, x in values]
     name, _, unit = quantity.rstrip(")").partition(" (")
-    form = months if unit == "months" else plain
+    large = np.median([three[1] for three, _ in rows.values()]) >= LARGE
+    form = months if unit == "months" else sizes if large else plain
     return Picture(
         title=f"{name}: {_written(rows[first][0], form)}{f' {unit}' * bool(unit)}, {first}",
         caption=caption or "Points are medians and bars intervals. An arrow: the interval ends beyond the axis.",
-        x=Axis(quantity, log=log, range=ends),
+        x=Axis(quantity, "size" if large else "number", log=log, range=ends),
         y=Axis("", names=tuple(f"{row}: {_written(three, form)}" for row, (three, _) in rows.items())),
         layers=(*lines, *layers),
         height=1.7 + 0.36 * len(rows),

@@ -119,5 +119,5 @@ def test_recipes_have_constants_of_their_own_but_for_those_that_are_shared():
         answers = fit.ask(f"A[{recipe}]", f"C_mid[{recipe}]")
         assert (answers["q2.5"] <= [ceiling, middle]).all() and (answers["q97.5"] >= [ceiling, middle]).all()
     assert fit.ask("A[new] - A[old]")["direction"].iloc[0] == "> 0"
-    with pytest.raises(InputError, match=r"shared 'D' is no constant of .*; they are R0, A, C_mid and B"):
+    with pytest.raises(InputError, match=r'shared "D" is no constant of .*; they are "R0", "A", "C_mid", "B"'):
         bs.fit(LAWS["khatri-2025"].law(by="recipe", shared=("D",)), parts[0])

@@ -97,7 +97,7 @@ def _chart(entry):
     laws, quoted = entry["laws"], entry["quoted"]
     rows = {f"{ROUTINGS[0]}, {name}": laws[name]["answers"]["worth"] for name in (quoted, *entry["rivals"])}
     rows |= {f"{name}, {MAIN}": laws[name]["answers"]["worth"] for name in ROUTINGS[1:]}
-    rows |= {f"{ROUTINGS[0]}, {name}": of["answers"]["worth"] for name, of in laws.items() if name in LAWS}
+    rows |= {f"{ROUTINGS[0]}, as published, {PUBLISHED}": laws[PUBLISHED]["answers"]["worth"]}
     size = sizes(laws[quoted]["answers"]["worth"])
     return pictured(
         plot_intervals,
