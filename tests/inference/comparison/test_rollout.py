@@ -125,7 +125,8 @@ def test_the_table_sums_the_rows_up(rolled):
         for name in ("crps", "log_score"):
             assert summary[name] == pytest.approx(float(predictions[name].mean()))
         assert summary["bias"] == pytest.approx(float((predictions["q50"] - predictions["observed"]).mean()))
-    assert rows.attrs == {"law": "chinchilla, noise=normal, scatter=one", "by": "compute", "scale": "log_loss"}
+    label = "chinchilla, noise=normal, scatter=one, size_effects=False"
+    assert rows.attrs == {"law": label, "by": "compute", "scale": "log_loss"}
 
 
 def test_where_the_law_is_true_intervals_cover_as_they_say(law, runs, truth):

