@@ -154,8 +154,12 @@ def task(run, execution, device, route=None):
 
 
 def next_token_loss(model, tokens, route):
-    """Compute the mean cross-entropy of every token but the first of each sequence, nats, by a route of `ROUTES`."""
-    return cross_entropy(model(tokens[:, :-1]), model.unembedding, tokens[:, 1:], route)
+    """Compute what is trained on, nats: the mean cross-entropy of every token but the first of each sequence.
+
+    It is computed by a route of `ROUTES`. A model with experts adds how uneven their loads are.
+    """
+    states, unevenness = model.balanced(tokens[:, :-1])
+    return cross_entropy(states, model.unembedding, tokens[:, 1:], route) + unevenness
 
 
 @functools.cache
