@@ -195,12 +195,12 @@ def training_bytes(model, tokens, route, precision, *, on_gpu=False):
     """Estimate the memory that training a `Configuration` takes at its largest, in bytes, with so many tokens at once.
 
     Weights, gradients and AdamW's two averages take 16 bytes a parameter. For each layer and token of an update,
-    backpropagation needs eighteen widths and attention's weights, and thirteen widths more for each active expert and
-    six numbers for each of all. Logits are counted in the precision of the layers, in
+    backpropagation needs eighteen widths and attention's weights; with experts three widths more, ten for each active
+    one after the first, and four numbers for each of all. Logits are counted in the precision of the layers, in
     float32, and again for their gradients. A route of the loss that works in chunks has logits of one chunk.
     """
     width = 2 if precision == "bfloat16" else 4
-    routed = 13 * model.active * model.d_model + 6 * model.experts if model.experts > 1 else 0
+    routed = (10 * model.active - 7) * model.d_model + 4 * model.experts if model.experts > 1 else 0
     layer = (18 * model.d_model + 2 * model.heads * model.context + routed) * width
     at_once = tokens if route == "plain" else min(tokens, 1 + CHUNK[on_gpu] // model.vocabulary)
     logits = at_once * model.vocabulary * (width + 8)

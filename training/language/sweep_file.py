@@ -231,21 +231,21 @@ def outline(sweep, *, device=None):
 
 def _assembled(corpus, model, training, stages):
     shape = {"vocabulary": corpus.vocabulary} | chosen(model, SHAPE)
-    experts, listed_sizes = model.get("experts", 1), model["sizes"]
+    sizes, experts, updates = model["sizes"], model.get("experts", 1), training["updates"]
+    updates = updates if isinstance(updates, list) else [updates] * len(sizes)
+    if len(updates) != len(sizes):
+        raise InputError(
+            f"training: updates is {updates!r}; give a whole number, or one for each of the {len(sizes)} sizes"
+        )
     experts = experts if isinstance(experts, list) else [experts]
-    several = max(experts) > 1
-    updates = training["updates"] if isinstance(training["updates"], list) else [training["updates"]] * len(listed_sizes)
-    if len(updates) != len(listed_sizes):
+    most, parts = max(experts), training["parts"]
+    if most > 1 and parts > 1:
         raise InputError(
-            f"training: updates is {updates!r}; give a whole number, or one for each of the {len(listed_sizes)} sizes"
+            f"training: parts is {parts} and model: experts is {most}; give parts = 1, since experts are balanced over "
+            "a whole update"
         )
-    if several and training["parts"] > 1:
-        raise InputError(
-            f"training: parts is {training['parts']} and model: experts is {max(experts)}; give parts = 1, since experts "
-            "are balanced over a whole update"
-        )
-    active = {x: 1 if several and x == 1 else model.get("active", 1) for x in experts}
-    sizes = tuple(Configuration(d, n, **shape, experts=x, active=active[x]) for d, n in listed_sizes for x in experts)
+    active = {x: 1 if most > x == 1 else model.get("active", 1) for x in experts}
+    sizes = tuple(Configuration(d, n, **shape, experts=x, active=active[x]) for d, n in sizes for x in experts)
     updates = [some for some in updates for _ in experts]
     optimisation = Optimisation(1.0, updates=max(updates), **pick_optimiser(training, SETTINGS))
     base = Run(sizes[0], corpus, optimisation, evaluate_at=(updates[0],), **chosen(training, SHARED))

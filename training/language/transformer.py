@@ -205,10 +205,9 @@ class Experts(torch.nn.Module):
         super().__init__()
         self.active = active
         self.router = torch.nn.Linear(d_model, experts, bias=False)
-        self.wide, self.narrow = map(torch.nn.ModuleList, zip(*(_network(d_model) for _ in range(experts)), strict=True))
+        networks = zip(*(_network(d_model) for _ in range(experts)), strict=True)
+        self.wide, self.narrow = map(torch.nn.ModuleList, networks)
 
-    # How many tokens an expert has is known only as it runs, so that it cannot be compiled.
-    @torch.compiler.disable
     def forward(self, states):
         """Compute what is added to the states, and how uneven the loads are: 1 if all are alike."""
         rows = states.flatten(0, -2)

@@ -7,7 +7,7 @@ from bayescaling.training.language.loss import task
 
 def test_the_presets(tmp_path):
     schemes = {"scheme-1", "scheme-2", "scheme-3", "scheme-4", "schemes", "schemes-small"}
-    assert set(PRESETS) == {*schemes, "demo", "small", "rates"}
+    assert set(PRESETS) == {*schemes, "demo", "small", "rates", "experts", "experts-gpu"}
     updates = {}
     for name in PRESETS:
         sweep = make_sweep({"preset": name})
