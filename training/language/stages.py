@@ -156,9 +156,10 @@ class Sweep(base.BaseSweep):
                 best = best_rates(trained, results, self.base)
                 for model in self.sizes:
                     if model not in best:
+                        routed = f", {model.experts} experts" if model.experts > 1 else ""
                         warnings.warn(
-                            f"d_model {model.d_model}, {model.layers} layers: every learning rate diverged, so stages "
-                            "that take the best leave this size out; try lower ones",
+                            f"d_model {model.d_model}, {model.layers} layers{routed}: every learning rate diverged, so "
+                            "stages that take the best leave this size out; try lower ones",
                             DiagnosticWarning,
                             stacklevel=5,
                         )
