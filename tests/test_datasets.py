@@ -15,6 +15,7 @@ ROWS = {
     "chinchilla_models": 50,
     "small_lm_runs": 495,
     "small_lm_rates": 180,
+    "small_routed_lms": 48,
     "schedule_curves": 6265,
     "arithmetic_runs": 1728,
     "arithmetic_gpu": 4600,

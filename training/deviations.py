@@ -25,6 +25,7 @@ LANGUAGE = {
     "other size": lambda run: (
         (run.model.d_model, run.model.layers) not in _SIZES
         or run.model.context != 16
+        or run.model.experts > 1
         or run.batch_tokens != 65536
         or run.optimisation.learning_rate not in _RATES
         or run.budget_fraction not in _BUDGETS

@@ -57,6 +57,7 @@ def schemas():
         **dict.fromkeys(["scheme", "run"], text()),
         **dict.fromkeys(["irreducible_loss", "irreducible_loss_se"], number(positive)),
     }
+    of_stages = ("budget_fraction", "annealed", "scheme")
     sums = {
         **dict.fromkeys(["run", "embedding", "architecture"], text()),
         **dict.fromkeys(["layers", "recurrences", "d_model", "k_max"], number(positive)),
@@ -79,6 +80,9 @@ def schemas():
         "chinchilla_models": dict.fromkeys(["parameters", "parameters_millions", "d_model"], number(positive)),
         "small_lm_runs": small_lm,
         "small_lm_rates": small_lm | {"batch_tokens": number(positive)},
+        "small_routed_lms": {name: column for name, column in small_lm.items() if name not in of_stages}
+        | dict.fromkeys(["experts", "active_experts", "total_parameters", "active_parameters"], whole(positive))
+        | {"batch_tokens": number(positive), "schedule": text("cosine")},
         "data_constrained_runs": {
             **dict.fromkeys([*SIZES, "loss", "unique_tokens"], number(positive)),
             "run": text(),

@@ -25,6 +25,7 @@ LOOK, TIMES, ENDING = 0.2, 50, 30.0
 NAMES = (
     *("name", "folder", "d_model", "layers", "heads", "context", "vocabulary", "updates", "warmup", "learning_rate"),
     *("schedule", "optimiser", "decay", "batch_tokens", "sequences", "evaluate_every", "evaluation_tokens", "seed"),
+    *("experts", "active"),
 )
 
 

@@ -1,7 +1,7 @@
 """One run of a language model: what is trained, on what, and how; what its record holds and the memory it needs."""
 
 import functools
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from ...errors import InputError
@@ -28,9 +28,11 @@ UNITS = {
 class Run(base.Run):
     """A language model trained once.
 
-    Its record has losses in nats per token: loss_train (mean since the evaluation before), loss_eval and loss_eval_se.
+    Its record has losses in nats per token: loss_train (mean since the evaluation before, with what balances experts),
+    loss_eval and loss_eval_se.
     If the law of the corpus is known, it also has loss_oracle (the true law on the same tokens), excess
-    (loss_eval - loss_oracle) and excess_se. Other variables are learning_rate, tokens, flop (6 N_T D) and wall_seconds.
+    (loss_eval - loss_oracle) and excess_se. Other variables are learning_rate, tokens, flop (6 N_T D, N_T of the active
+    experts) and wall_seconds.
     For a corpus of known law the attribute entropy is the least expected loss, with the error entropy_se.
 
     Parameters
@@ -97,7 +99,7 @@ class Run(base.Run):
     def configuration(self):
         """Everything that the result depends on, as plain values."""
         plain = {name: getattr(self, name) for name in ("batch_tokens", "evaluation_tokens", "precision", "seed")}
-        plain |= {"model": asdict(self.model), "optimisation": self.optimisation.plain}
+        plain |= {"model": self.model.plain, "optimisation": self.optimisation.plain}
         return plain | {"evaluate_at": list(self.evaluate_at), "corpus": self.corpus.fingerprint}
 
     @property
@@ -135,7 +137,7 @@ class Run(base.Run):
     @property
     def largest(self):
         """What needs memory (the model and the tokens of an update), and what to give if it is too much."""
-        what = f"a model of {self.model.parameters:,} parameters with {self.batch_tokens:,} tokens an update"
+        what = f"a model of {self.model.total_parameters:,} parameters with {self.batch_tokens:,} tokens an update"
         return what, 'more `parts`, loss_route = "chunked", or a device with more memory'
 
     def check_fits(self, execution, device, precision):
@@ -172,9 +174,9 @@ class Run(base.Run):
         }
 
     def curves(self, steps):
-        """Compute tokens and 6 N_T D by step."""
+        """Compute tokens and 6 N_T D by step, where N_T has the experts that act on a token."""
         tokens = (steps * self.batch_tokens).astype(float)
-        return {"tokens": tokens, "flop": 6 * self.model.parameters * tokens}
+        return {"tokens": tokens, "flop": 6 * self.model.active_parameters * tokens}
 
     @property
     def attributes(self):
@@ -193,11 +195,13 @@ def training_bytes(model, tokens, route, precision, *, on_gpu=False):
     """Estimate the memory that training a `Configuration` takes at its largest, in bytes, with so many tokens at once.
 
     Weights, gradients and AdamW's two averages take 16 bytes a parameter. For each layer and token of an update,
-    backpropagation needs eighteen widths and attention's weights. Logits are counted in the precision of the layers, in
+    backpropagation needs eighteen widths and attention's weights; with experts three widths more, ten for each active
+    one after the first, and four numbers for each of all. Logits are counted in the precision of the layers, in
     float32, and again for their gradients. A route of the loss that works in chunks has logits of one chunk.
     """
     width = 2 if precision == "bfloat16" else 4
-    layer = (18 * model.d_model + 2 * model.heads * model.context) * width
+    routed = (10 * model.active - 7) * model.d_model + 4 * model.experts if model.experts > 1 else 0
+    layer = (18 * model.d_model + 2 * model.heads * model.context + routed) * width
     at_once = tokens if route == "plain" else min(tokens, 1 + CHUNK[on_gpu] // model.vocabulary)
     logits = at_once * model.vocabulary * (width + 8)
-    return MARGIN * (16 * (model.parameters + model.gains) + tokens * model.layers * layer + logits)
+    return MARGIN * (16 * (model.total_parameters + model.gains) + tokens * model.layers * layer + logits)

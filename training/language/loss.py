@@ -140,7 +140,9 @@ PACKAGES = {"liger": "liger_kernel", "cut": "cut_cross_entropy"}
 def task(run, execution, device, route=None):
     """Make the task of a run, an `engine.loop.Task`, with a route of the loss, by default that of the execution."""
     route = route or choose_route(execution.loss_route, device)
-    loss = compiled_loss(graph=execution.graph) if execution.compiles(device) else next_token_loss
+    # How many tokens an expert has is known only as it runs, so that it cannot be compiled.
+    compiles = run.model.experts == 1 and execution.compiles(device)
+    loss = compiled_loss(graph=execution.graph) if compiles else next_token_loss
     corpus, context = run.corpus, run.model.context
 
     def batch(step):
@@ -154,8 +156,12 @@ def task(run, execution, device, route=None):
 
 
 def next_token_loss(model, tokens, route):
-    """Compute the mean cross-entropy of every token but the first of each sequence, nats, by a route of `ROUTES`."""
-    return cross_entropy(model(tokens[:, :-1]), model.unembedding, tokens[:, 1:], route)
+    """Compute what is trained on, nats: the mean cross-entropy of every token but the first of each sequence.
+
+    It is computed by a route of `ROUTES`. A model with experts adds how uneven their loads are.
+    """
+    states, unevenness = model.balanced(tokens[:, :-1])
+    return cross_entropy(states, model.unembedding, tokens[:, 1:], route) + unevenness
 
 
 @functools.cache

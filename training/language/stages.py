@@ -25,6 +25,9 @@ COLUMNS = (
     *("loss_se", "loss_oracle", "excess", "excess_se", "layers", "context", "optimiser", "schedule"),
     *("learning_rate_peak", "batch_tokens", "budget_fraction", "annealed", "seed", "scheme", "run"),
 )
+# Columns of sweeps with experts, named as in `routed_lms`, and what they are of a `Configuration`.
+EXPERTS = {"experts": "experts", "active_experts": "active"}
+EXPERTS |= {name: name for name in ("total_parameters", "active_parameters")}
 ENTROPY = {"entropy": "irreducible_loss", "entropy_se": "irreducible_loss_se"}
 
 
@@ -38,6 +41,9 @@ def table(dataset, scheme=None, *, curves=False):
     parameters_nonembedding. Then come loss_se, loss_oracle, excess, excess_se and what describes the run. `annealed` is
     the share of the schedule that was done. For a corpus of known law irreducible_loss is the entropy, the least
     expected loss, and irreducible_loss_se its error. Rows without a finite loss are left out.
+
+    Of a sweep with experts there are also experts, active_experts, total_parameters and active_parameters. Then
+    parameters are those of the dense model of the same width and depth, and training_flop counts the active ones.
     """
     rows = dataset.to_dataframe().reset_index().rename(columns=RENAMED)
     rows["annealed"] = rows["step"] / rows["updates"]
@@ -45,7 +51,7 @@ def table(dataset, scheme=None, *, curves=False):
     ended = (rows["schedule"] == "constant") | (rows["annealed"] == 1)
     rows = rows[np.isfinite(rows["loss"]) & wanted & (ended | curves)]
     entropy = {column: dataset.attrs[name] for name, column in ENTROPY.items() if name in dataset.attrs}
-    return rows[list(COLUMNS)].assign(**entropy).reset_index(drop=True)
+    return rows[[*COLUMNS, *(name for name in EXPERTS if name in rows)]].assign(**entropy).reset_index(drop=True)
 
 
 BEST = "best"
@@ -150,9 +156,10 @@ class Sweep(base.BaseSweep):
                 best = best_rates(trained, results, self.base)
                 for model in self.sizes:
                     if model not in best:
+                        routed = f", {model.experts} experts" if model.experts > 1 else ""
                         warnings.warn(
-                            f"d_model {model.d_model}, {model.layers} layers: every learning rate diverged, so stages "
-                            "that take the best leave this size out; try lower ones",
+                            f"d_model {model.d_model}, {model.layers} layers{routed}: every learning rate diverged, so "
+                            "stages that take the best leave this size out; try lower ones",
                             DiagnosticWarning,
                             stacklevel=5,
                         )
@@ -161,6 +168,13 @@ class Sweep(base.BaseSweep):
         """Merge the runs, with a table of all of them and one of each stage."""
         planned = [run for runs in rounds.values() for run in runs]
         whole = records.merged(planned, results, self._members(rounds, results), "scheme")
+        if any(model.experts > 1 for model in self.sizes):
+            models = {run.name: run.model for run in planned}
+            counts = {
+                column: ("run", [getattr(models[run], name) for run in whole["run"].values])
+                for column, name in EXPERTS.items()
+            }
+            whole = whole.assign_coords(counts)
         tables = {"runs": table(whole)}
         for stage in self.stages:
             curves = stage.schedule != "constant" and len(stage.budgets) == 1

@@ -46,6 +46,13 @@ MODEL = {
         "[[16, 1], [32, 3]]",
     ),
     **make_keys(Configuration, SHAPE, vocabulary=Derived("the corpus's")),
+    "experts": Key(
+        Count | Annotated[tuple[Count, ...], Field(min_length=1)],
+        1,
+        "Networks of each block, of which a router chooses for every token; a list has every size with each number.",
+        "[1, 4, 16]",
+    ),
+    "active": Key(Count, 1, "Experts that a token passes; dense models next to others have one."),
 }
 TRAINING = {
     "updates": Key(Count | tuple[Count, ...], NEEDED, "Updates of the full budget; a list has one for each size."),
@@ -224,12 +231,22 @@ def outline(sweep, *, device=None):
 
 def _assembled(corpus, model, training, stages):
     shape = {"vocabulary": corpus.vocabulary} | chosen(model, SHAPE)
-    sizes = tuple(Configuration(d, layers, **shape) for d, layers in model["sizes"])
-    updates = training["updates"] if isinstance(training["updates"], list) else [training["updates"]] * len(sizes)
+    sizes, experts, updates = model["sizes"], model.get("experts", 1), training["updates"]
+    updates = updates if isinstance(updates, list) else [updates] * len(sizes)
     if len(updates) != len(sizes):
         raise InputError(
             f"training: updates is {updates!r}; give a whole number, or one for each of the {len(sizes)} sizes"
         )
+    experts = experts if isinstance(experts, list) else [experts]
+    most, parts = max(experts), training["parts"]
+    if most > 1 and parts > 1:
+        raise InputError(
+            f"training: parts is {parts} and model: experts is {most}; give parts = 1, since experts are balanced over "
+            "a whole update"
+        )
+    active = {x: 1 if most > x == 1 else model.get("active", 1) for x in experts}
+    sizes = tuple(Configuration(d, n, **shape, experts=x, active=active[x]) for d, n in sizes for x in experts)
+    updates = [some for some in updates for _ in experts]
     optimisation = Optimisation(1.0, updates=max(updates), **pick_optimiser(training, SETTINGS))
     base = Run(sizes[0], corpus, optimisation, evaluate_at=(updates[0],), **chosen(training, SHARED))
     execution, stages = Execution(**chosen(training, EXECUTION)), _stages(stages)

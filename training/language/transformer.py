@@ -4,7 +4,7 @@
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import torch
 import torch.nn.functional as F
@@ -14,6 +14,8 @@ from ..engine.fields import Count, check_fields
 
 # Width of a block's network over that of the stream, as in GPT-2 (Radford et al. 2019).
 EXPANSION = 4
+# Weight of the loss that balances the experts of a block, as in Fedus et al. 2022, arXiv:2101.03961, equation 4.
+BALANCE = 0.01
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,10 @@ class Configuration:
         Attention heads of a block.
     tied : bool
         Whether one matrix embeds tokens and turns states into logits.
+    experts : int
+        Networks of each block, of which a router chooses for every token; one makes a dense model.
+    active : int
+        Experts that a token passes.
 
     Examples
     --------
@@ -51,15 +57,28 @@ class Configuration:
     context: Count = 16
     heads: Count = 4
     tied: bool = True
+    experts: Count = 1
+    active: Count = 1
 
     def __post_init__(self):
         check_fields(self, "model")
+        if self.active > self.experts:
+            raise InputError(f"model: active is {self.active} with {self.experts} experts; give at most the experts")
         if self.d_model % self.heads:
             raise InputError(f"model: d_model is {self.d_model} with {self.heads} heads; give a multiple of the heads")
 
     @property
+    def plain(self):
+        """The shape as plain values; experts are left out of a dense model, so that names of runs stay."""
+        later = {} if self.experts > 1 else {"experts", "active"}
+        return {name: value for name, value in asdict(self).items() if name not in later}
+
+    @property
     def parameters_nonembedding(self):
-        """Parameters of the blocks' matrices, ``12 L d^2``: a third for attention, the rest after it."""
+        """Parameters of the blocks' matrices, ``12 L d^2``: a third for attention, the rest after it.
+
+        As `parameters`, they are those of the dense model of this width and depth, whatever the experts.
+        """
         return (4 + 2 * EXPANSION) * self.layers * self.d_model**2
 
     @property
@@ -72,6 +91,20 @@ class Configuration:
         return embedding + self.parameters_nonembedding
 
     @property
+    def total_parameters(self):
+        """Parameters with all experts and routers, which have ``8 d^2`` and d for each expert of a block."""
+        return self._parameters_with(self.experts)
+
+    @property
+    def active_parameters(self):
+        """Parameters that act on a token: those of its active experts, and the routers."""
+        return self._parameters_with(self.active)
+
+    def _parameters_with(self, experts):
+        routers = self.experts * self.d_model * (self.experts > 1)
+        return self.parameters + self.layers * ((experts - 1) * 2 * EXPANSION * self.d_model**2 + routers)
+
+    @property
     def gains(self):
         """Parameters of the 2 L + 1 norms, d each, which no other count includes."""
         return (2 * self.layers + 1) * self.d_model
@@ -81,10 +114,11 @@ class Configuration:
         """FLOP of matrix products for each token trained on, forward and backward.
 
         A multiplication and an addition are two FLOP, and the backward pass takes twice the forward one. Blocks and
-        logits take ``6 (N_x + V d)``. Attention over the full square takes ``12 L context d``, of which a causal kernel
-        may skip half.
+        logits take ``6 (N_x + V d)``, with the parameters of blocks that act on a token. Attention over the full square
+        takes ``12 L context d``, of which a causal kernel may skip half.
         """
-        products = self.parameters_nonembedding + self.vocabulary * self.d_model
+        acting = self.active_parameters - self.parameters
+        products = self.parameters_nonembedding + acting + self.vocabulary * self.d_model
         return 6 * products + 12 * self.layers * self.context * self.d_model
 
 
@@ -114,7 +148,7 @@ class Decoder(torch.nn.Module):
         d, self.configuration = configuration.d_model, configuration
         self.tokens = torch.nn.Embedding(configuration.vocabulary, d)
         self.places = torch.nn.Embedding(configuration.context, d)
-        self.blocks = torch.nn.ModuleList(Block(d, configuration.heads) for _ in range(configuration.layers))
+        self.blocks = torch.nn.ModuleList(Block(configuration) for _ in range(configuration.layers))
         self.norm = torch.nn.LayerNorm(d, bias=False)
         if not configuration.tied:
             self.logits = torch.nn.Linear(d, configuration.vocabulary, bias=False)
@@ -127,10 +161,19 @@ class Decoder(torch.nn.Module):
 
     def forward(self, tokens):
         """Compute the states that give the next tokens, by `unembedding`: (sequences, length, d_model)."""
+        return self.balanced(tokens)[0]
+
+    def balanced(self, tokens):
+        """Compute the states, and what to add to the loss in training: how uneven the experts' loads are, 0 if dense.
+
+        Each block adds `BALANCE` times the sum over its experts of ``experts * share of tokens * mean probability``.
+        """
         states = (self.tokens(tokens) + self.places.weight[: tokens.shape[1]]).to(self.norm.weight.dtype)
+        unevenness = 0.0
         for block in self.blocks:
-            states = block(states)
-        return self.norm(states)
+            states, of_block = block(states)
+            unevenness = unevenness + of_block
+        return self.norm(states), BALANCE * unevenness
 
     @staticmethod
     def rounds(name):
@@ -142,27 +185,69 @@ class Decoder(torch.nn.Module):
         with torch.no_grad():
             for name, weight in self.named_parameters():
                 if weight.ndim == 2:
-                    spread = written if name.endswith(("attended.weight", "narrow.weight")) else self.STANDARD_DEVIATION
+                    spread = written if {"attended", "narrow"} & {*name.split(".")} else self.STANDARD_DEVIATION
                     weight.normal_(0, spread, generator=generator)
 
 
-class Block(torch.nn.Module):
-    """Causal attention and a network four times as wide, each added to what it reads."""
+def _network(d_model):
+    """Make the matrices of a network, to its width and back."""
+    wide = torch.nn.Linear(d_model, EXPANSION * d_model, bias=False)
+    return wide, torch.nn.Linear(EXPANSION * d_model, d_model, bias=False)
 
-    def __init__(self, d_model, heads):
+
+class Experts(torch.nn.Module):
+    """Networks of which every token passes the `active` that a router finds the most probable for it.
+
+    Their results are weighted by the probabilities. No expert has a capacity, so that no token is dropped.
+    """
+
+    def __init__(self, d_model, experts, active):
         super().__init__()
-        self.heads = heads
+        self.active = active
+        self.router = torch.nn.Linear(d_model, experts, bias=False)
+        networks = zip(*(_network(d_model) for _ in range(experts)), strict=True)
+        self.wide, self.narrow = map(torch.nn.ModuleList, networks)
+
+    def forward(self, states):
+        """Compute what is added to the states, and how uneven the loads are: 1 if all are alike."""
+        rows = states.flatten(0, -2)
+        probabilities = self.router(rows).float().softmax(-1)
+        weights, chosen = probabilities.topk(self.active)
+        counts = chosen.flatten().bincount(minlength=len(self.wide))
+        # Every row once for each of its experts, in the order of experts; by permutations, since sums over rows that
+        # occur several times would add in no fixed order.
+        order = chosen.flatten().argsort(stable=True)
+        parts = rows.repeat_interleave(self.active, 0)[order].split(counts.tolist())
+        experts = zip(self.wide, self.narrow, parts, strict=True)
+        done = torch.cat([narrow(F.gelu(wide(part))) for wide, narrow, part in experts])
+        done = done[order.argsort()].unflatten(0, chosen.shape)
+        added = (done * weights[..., None].to(done.dtype)).sum(1).view_as(states)
+        return added, len(counts) * (counts / counts.sum() * probabilities.mean(0)).sum()
+
+
+class Block(torch.nn.Module):
+    """Causal attention, and a network or experts, each added to what it reads."""
+
+    def __init__(self, configuration):
+        super().__init__()
+        d_model, self.heads = configuration.d_model, configuration.heads
         self.norm_attention = torch.nn.LayerNorm(d_model, bias=False)
         self.queries_keys_values = torch.nn.Linear(d_model, 3 * d_model, bias=False)
         self.attended = torch.nn.Linear(d_model, d_model, bias=False)
         self.norm_network = torch.nn.LayerNorm(d_model, bias=False)
-        self.wide = torch.nn.Linear(d_model, EXPANSION * d_model, bias=False)
-        self.narrow = torch.nn.Linear(EXPANSION * d_model, d_model, bias=False)
+        if configuration.experts > 1:
+            self.experts = Experts(d_model, configuration.experts, configuration.active)
+        else:
+            self.wide, self.narrow = _network(d_model)
 
     def forward(self, states):
-        """Compute the states after the block, shape (sequences, length, d_model) as before it."""
+        """Compute the states after the block, shaped as before it, and how uneven its experts' loads are."""
         states = states + self._attention(self.norm_attention(states))
-        return states + self.narrow(F.gelu(self.wide(self.norm_network(states))))
+        read = self.norm_network(states)
+        if not hasattr(self, "experts"):
+            return states + self.narrow(F.gelu(self.wide(read))), 0.0
+        added, unevenness = self.experts(read)
+        return states + added, unevenness
 
     def _attention(self, states):
         sequences, length, width = states.shape

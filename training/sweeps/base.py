@@ -105,7 +105,7 @@ class Execution:
         As `training.cross_entropy` takes it.
     compile : bool or "auto"
         Whether to compile the model and its loss; ``"auto"`` does on CUDA. Where that is not possible, they run
-        without, with a warning.
+        without, with a warning; models with experts always do.
     graph : bool
         Whether compiled losses and their gradients are replayed as CUDA graphs; only on CUDA.
     save_seconds : float

@@ -1,5 +1,6 @@
 import math
 import shutil
+from dataclasses import replace
 
 import pytest
 import torch
@@ -18,6 +19,7 @@ from bayescaling.training import (
 from bayescaling.training.engine.updates import Stepper, make_optimiser
 from bayescaling.training.language import loss as loss_module
 from bayescaling.training.language.loss import choose_route, compiled_loss, next_token_loss, task
+from bayescaling.training.language.transformer import BALANCE, Experts
 from torch.utils.flop_counter import FlopCounterMode
 
 CPU = torch.device("cpu")
@@ -50,6 +52,93 @@ def test_flop_of_matrix_products():
     with FlopCounterMode(display=False) as counter, torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         next_token_loss(model, tokens, "plain").backward()
     assert counter.get_total_flops() == configuration.matmul_flop_per_token * 32
+
+
+@pytest.mark.parametrize("active", [1, 3])
+def test_counts_and_flop_with_experts(active):
+    configuration = Configuration(16, 2, vocabulary=64, context=8, experts=5, active=active)
+    dense, model = Configuration(16, 2, vocabulary=64, context=8), Decoder(configuration, seed=0)
+    assert (configuration.parameters, configuration.parameters_nonembedding) == (dense.parameters, 12 * 2 * 16**2)
+    assert configuration.total_parameters == dense.parameters + 2 * (4 * 8 * 16**2 + 5 * 16)
+    assert configuration.active_parameters == dense.parameters + 2 * ((active - 1) * 8 * 16**2 + 5 * 16)
+    assert dense.total_parameters == dense.active_parameters == dense.parameters
+    assert sum(weight.numel() for weight in model.parameters()) == configuration.total_parameters + configuration.gains
+    acting = configuration.active_parameters - dense.parameters
+    assert configuration.matmul_flop_per_token == dense.matmul_flop_per_token + 6 * acting
+    with FlopCounterMode(display=False) as counter, torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+        next_token_loss(model, torch.randint(64, (4, 9)), "plain").backward()
+    assert counter.get_total_flops() == configuration.matmul_flop_per_token * 32
+
+
+def test_one_expert_is_the_dense_model_to_the_bit():
+    shape = {"d_model": 16, "layers": 2, "vocabulary": 50, "context": 16}
+    assert Configuration(**shape, experts=1, active=1) == Configuration(**shape)
+    dense, routed = (Decoder(Configuration(**shape), 3) for _ in range(2))
+    tokens = torch.randint(50, (8, 17))
+    for block in routed.blocks:
+        experts = Experts(16, 1, 1)
+        experts.wide[0], experts.narrow[0] = block.wide, block.narrow
+        block.experts = experts
+    losses = {}
+    for model in (dense, routed):
+        losses[model] = cross_entropy(model(tokens[:, :-1]), model.unembedding, tokens[:, 1:], "plain")
+        losses[model].backward()
+    assert torch.equal(losses[dense], losses[routed])
+    matrices = [(block.wide, block.narrow, block.queries_keys_values) for block in (*dense.blocks, *routed.blocks)]
+    for ours, theirs in zip(matrices[:2], matrices[2:], strict=True):
+        assert all(torch.equal(x.weight.grad, y.weight.grad) for x, y in zip(ours, theirs, strict=True))
+    assert dense.balanced(tokens[:, :-1])[1] == 0
+    assert next_token_loss(dense, tokens, "plain") == losses[dense]
+    assert routed.balanced(tokens[:, :-1])[1].item() == pytest.approx(2 * BALANCE)
+
+
+def test_dense_models_keep_the_names_of_their_runs():
+    run = Run(Configuration(8, 1, vocabulary=32, heads=2), Synthetic(vocabulary=32), Optimisation(0.01), (1,))
+    shape = {"d_model": 8, "layers": 1, "vocabulary": 32, "context": 16, "heads": 2, "tied": True}
+    assert run.configuration["model"] == shape
+    routed = replace(run, model=replace(run.model, experts=4, active=2))
+    assert routed.configuration["model"] == shape | {"experts": 4, "active": 2}
+
+
+@pytest.mark.parametrize("active", [1, 2])
+def test_every_token_passes_its_experts(active):
+    torch.manual_seed(0)
+    experts, states = Experts(8, 5, active), torch.randn(4, 25, 8, requires_grad=True)
+    added, unevenness = experts(states)
+    rows, shares = [], torch.zeros(5)
+    for state in states.flatten(0, 1):
+        probabilities = experts.router(state).softmax(-1)
+        best = probabilities.argsort(descending=True)[:active].tolist()
+        networks = [experts.narrow[k](F.gelu(experts.wide[k](state))) for k in best]
+        rows.append(sum(probabilities[k] * network for k, network in zip(best, networks, strict=True)))
+        for k in best:
+            shares[k] += 1 / (100 * active)
+    looped = torch.stack(rows).view_as(added)
+    assert torch.allclose(added, looped, atol=1e-6)
+    mean = experts.router(states).softmax(-1).mean((0, 1))
+    assert unevenness.item() == pytest.approx(5 * (shares * mean).sum().item(), rel=1e-5)
+    weights = [states, *experts.parameters()]
+    gradients = (torch.autograd.grad(x.square().sum(), weights, retain_graph=True) for x in (added, looped))
+    assert all(torch.allclose(a, b, atol=1e-5) for a, b in zip(*gradients, strict=True))
+
+
+@pytest.mark.parametrize("active", [1, 2])
+def test_what_balances_experts_in_closed_form(active):
+    model = Decoder(Configuration(8, 3, vocabulary=32, heads=2, experts=4, active=active), 0)
+    tokens = torch.randint(32, (9, 17))
+    experts, states = Experts(8, 4, active), torch.randn(50, 8)
+    with torch.no_grad():
+        for block in model.blocks:
+            block.experts.router.weight.zero_()
+    # A router that knows nothing: each of three blocks adds the weight, in training alone.
+    assert model.balanced(tokens[:, :-1])[1].item() == pytest.approx(3 * BALANCE)
+    plain = cross_entropy(model(tokens[:, :-1]), model.unembedding, tokens[:, 1:], "plain").item()
+    assert next_token_loss(model, tokens, "plain").item() == pytest.approx(plain + 3 * BALANCE)
+    assert token_losses(model(tokens[:, :-1]), model.unembedding, tokens[:, 1:]).mean().item() == pytest.approx(plain)
+    # One that sends every token to one expert: as uneven as there are experts, of which so many are active.
+    with torch.no_grad():
+        experts.router.weight.copy_(torch.zeros(4, 8).index_fill(0, torch.tensor([2]), 50.0))
+        assert experts(states.abs())[1].item() == pytest.approx(4 / active)
 
 
 def test_nothing_is_read_from_the_future():
@@ -136,6 +225,8 @@ def test_the_compiled_loss_is_the_loss():
         (lambda: Configuration(0, 1), "d_model is 0"),
         (lambda: Configuration(16, 1.5), "layers is 1.5"),
         (lambda: Configuration(18, 1), "multiple of the heads"),
+        (lambda: Configuration(16, 1, experts=0), "experts is 0"),
+        (lambda: Configuration(16, 1, experts=2, active=3), "active is 3 with 2 experts"),
         (lambda: choose_route("ligr", CPU), 'did you mean "liger"'),
         (lambda: choose_route("liger", CPU), "needs CUDA"),
         (lambda: cross_entropy(torch.ones(2, 3), torch.ones(4, 3), torch.zeros(2).long(), "cut"), "needs CUDA"),

@@ -1,3 +1,4 @@
+import bayescaling as bs
 import numpy as np
 import pytest
 import torch
@@ -7,7 +8,7 @@ from bayescaling.training.language.loss import task
 
 def test_the_presets(tmp_path):
     schemes = {"scheme-1", "scheme-2", "scheme-3", "scheme-4", "schemes", "schemes-small"}
-    assert set(PRESETS) == {*schemes, "demo", "small", "rates"}
+    assert set(PRESETS) == {*schemes, "demo", "small", "rates", "experts", "experts-gpu"}
     updates = {}
     for name in PRESETS:
         sweep = make_sweep({"preset": name})
@@ -25,6 +26,18 @@ def test_the_presets(tmp_path):
     assert [model.parameters_nonembedding for model in paper] == [3_072, 36_864, 76_800, 259_200, 614_400]
     narrow = make_sweep({"preset": "schemes-small"}).sizes
     assert (narrow[0].parameters, narrow[-1].parameters) == (68_864, 943_360)
+
+
+def test_the_table_of_experts_has_the_models_of_its_sweep():
+    runs, sweep = bs.load("small_routed_lms"), make_sweep({"preset": "experts"})
+    counts = ["d_model", "layers", "experts", "parameters", "total_parameters", "active_parameters"]
+    assert set(runs[counts].itertuples(index=False, name=None)) == {
+        tuple(getattr(model, name) for name in counts) for model in sweep.sizes
+    }
+    np.testing.assert_array_equal(runs["training_flop"], 6 * runs["active_parameters"] * runs["tokens"])
+    settings = ["experts", "parameters", "learning_rate_peak", "seed"]
+    assert len(runs) == len(runs[settings].drop_duplicates()) == len(sweep.runs(sweep.stages[0], {}))
+    assert (runs["loss"] > runs["irreducible_loss"]).all() and set(runs["active_experts"]) == {1}
 
 
 def test_evaluation_by_hand():

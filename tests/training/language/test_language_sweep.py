@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 import xarray as xr
-from bayescaling.errors import DiagnosticWarning, InputError
+from bayescaling.errors import DiagnosticWarning, InputError, TableWarning
 from bayescaling.training import Configuration, Decoder, Synthetic, make_sweep, table
 from bayescaling.training.language.language_run import training_bytes
 from bayescaling.training.language.loss import next_token_loss
@@ -107,6 +107,31 @@ def test_tables_are_read_as_they_are(unbroken):
     bs.laws.Chinchilla().reference(runs)
 
 
+def test_a_sweep_with_experts_and_its_table(kind, tmp_path):
+    """Both counts are columns, as in routed_lms; a sweep that is stopped after every update is the unbroken one."""
+    text = kind.text.replace("heads = 2", "heads = 2\nexperts = [1, 3]\nactive = 2").replace("[40, 60]", "[3, 4]")
+    text = text.split("[[stages]]")[0] + "[[stages]]\nlearning_rates = [0.01]\n"
+    text += '[[stages]]\nlearning_rates = [0.01]\noptimiser = "muon"\n'
+    (tmp_path / "experts.toml").write_text(text, encoding="utf-8")
+    result = kind.train(tmp_path / "experts.toml", tmp_path / "out")
+    runs = table(result).groupby("run").last()
+    assert set(zip(runs["d_model"], runs["experts"], runs["active_experts"], strict=True)) == {
+        *((4, 1, 1), (4, 3, 2), (8, 1, 1), (8, 3, 2)),
+    }
+    for run in runs.itertuples():
+        model = Configuration(run.d_model, 1, 32, 8, 2, experts=run.experts, active=run.active_experts)
+        assert run.parameters == Configuration(run.d_model, 1, 32, 8, 2).parameters
+        assert (run.total_parameters, run.active_parameters) == (model.total_parameters, model.active_parameters)
+        assert run.training_flop == 6 * model.active_parameters * run.tokens
+    with pytest.warns(TableWarning, match="experts lower the loss at equal N"):
+        active = read(tmp_path / "out" / "runs.csv")
+    assert set(active["parameters"]) == set(runs["active_parameters"])
+    broken = None
+    while broken is None or broken.attrs["status"] == "paused":
+        broken = kind.train(tmp_path / "experts.toml", tmp_path / "broken", time_limit=0)
+    assert kind.same(broken, result)
+
+
 def test_diverged_runs_are_recorded_and_left_out(kind, tiny, tmp_path):
     text = kind.text.replace("[0.003, 0.03]", "[0.003, 1e30]").replace("sizes = [[4, 1], [8, 1]]", "sizes = [[4, 1]]")
     tiny.write_text(text.replace("[40, 60]", "40"), encoding="utf-8")
@@ -169,6 +194,10 @@ def test_the_four_schemes_train_on_the_text_of_a_package(kind, tmp_path):
         ("[model]", "[modle]", 'did you mean "model"'),
         ("vocabulary = 32", "vocabulary = 1", "vocabulary is 1;"),
         ("heads = 2", "heads = 3", "multiple of the heads"),
+        ("heads = 2", "heads = 2\nexperts = 0", "experts is 0"),
+        ("heads = 2", "heads = 2\nexperts = [2, 0]", "experts"),
+        ("heads = 2", "heads = 2\nactive = 2", "active is 2 with 1 experts"),
+        ("heads = 2", "heads = 2\nexperts = [1, 4]\nactive = 5", "active is 5 with 4 experts"),
         ("heads = 2", "vocabulary = 31", "vocabulary is 31 and the corpus has tokens of 32"),
         ("[[4, 1], [8, 1]]", "[4, 8]", "item 1: input should be a valid list"),
         ("[40, 60]", "[40]", "one for each of the 2 sizes"),
@@ -205,6 +234,11 @@ def test_a_route_that_fits_is_taken(monkeypatch):
         assert largest.route(Execution(loss_route="plain"), cuda, "bfloat16") == "plain"
 
 
+def test_parts_of_an_update_do_not_balance_experts():
+    with pytest.raises(InputError, match="parts is 2 and model: experts is 4; give parts = 1"):
+        make_sweep({"preset": "demo", "model": {"experts": [1, 4]}, "training": {"parts": 2}})
+
+
 def test_what_would_fail_on_the_device_is_refused_before_training(kind, tiny, tmp_path, monkeypatch):
     memory = "bayescaling.training.sweeps.base.measure_free_memory"
     with monkeypatch.context() as patched:
@@ -214,8 +248,9 @@ def test_what_would_fail_on_the_device_is_refused_before_training(kind, tiny, tm
     assert not list((tmp_path / "out" / "runs").glob("*"))
 
 
-def test_memory_is_estimated_from_above_what_backpropagation_keeps():
-    model, tokens = Configuration(16, 2, vocabulary=500, heads=2), 1024
+@pytest.mark.parametrize(("experts", "active"), [(1, 1), (6, 1), (6, 3)])
+def test_memory_is_estimated_from_above_what_backpropagation_keeps(experts, active):
+    model, tokens = Configuration(16, 2, vocabulary=500, heads=2, experts=experts, active=active), 1024
     decoder, saved = Decoder(model, 0), {}
 
     def keep(tensor):
