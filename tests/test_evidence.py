@@ -8,6 +8,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.models import published
 from bayescaling.models.scores.law import Scores
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -96,6 +97,18 @@ def test_formulas_converge_hold_the_truths_of_simulated_tables_and_are_rejected_
     assert all(of["rejected"] >= 0.8 for of in result["wrong"].values())
     held = [share for of in right for share in of["held"]["90%"].values()]
     assert 0.85 <= sum(held) / len(held) <= 0.95
+
+
+def test_published_constants_are_held_by_fits_to_tables_simulated_from_them():
+    result = study.read("published_simulated")["result"]
+    known = {name for name, of in published.laws().items() if {*of.law(columns=[*of.columns][1:]).roles} == {*of.constants}}
+    assert {*result["laws"]} == known and len(known) >= 15
+    everything = result["all"]
+    assert everything["converged"] >= 0.95 * result["tables"]
+    assert 0.85 <= everything["90%"] <= 0.95
+    # Constants of one table go together: no more are taken to be independent than there are tables.
+    for width, share in (("90%", 0.9), ("50%", 0.5)):
+        assert abs(everything[width] - share) <= 2 * math.sqrt(share * (1 - share) / result["tables"])
 
 
 def test_half_of_the_draws_of_an_answer_are_below_its_median():
