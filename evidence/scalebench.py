@@ -1,8 +1,8 @@
 """Study of ScaleBench: eight tasks with laws that others chose, tables and splits, of which this package has but one.
 
-The folder ``--tables`` has its tables as CSV and its bounds; ``scalebench.toml`` has its laws. Each law is fitted to the
-rows of training: its posterior, by two chains of 500 draws, or of 2,000 where these did not converge in seconds, and by
-least squares within the bounds, from 64 starts. R2 is of all test rows, about the mean of each part of a task.
+The folder ``--tables`` has its tables as CSV and its bounds; ``scalebench.toml`` has its laws. Each law is fitted to
+the rows of training: its posterior, by two chains of 500 draws, or of 2,000 where these did not converge in seconds,
+and by least squares within the bounds, from 64 starts. R2 is of all test rows, about the mean of each part of a task.
 """
 
 import time
@@ -52,6 +52,7 @@ def table_of(task, folder):
     """Return the rows of a task with its columns by their letters; of five losses of a row make five."""
     of, table = TASKS[task], pd.read_csv(folder / TASKS[task]["file"])
     if task == "domain_mixture":
+        table = table[table["group"] == of["group"]]
         shares = table.filter(like="proportion").set_axis(["p1", "p2", "p3", "p4", "p5"], axis=1)
         parts = []
         for k in "12345":
@@ -68,7 +69,7 @@ def squares(law, order, limits, train, test):
     law, (low, high) = replace(law, noise="additive"), limits[["low", "high"]].to_numpy(float).T
     problem, ahead = Residuals(law, train), Residuals(law, test)
     names = [x for x in order if x not in law.groups]
-    names += [f"{x}[{k}]" for k in "12345" for x in order if x in law.groups]
+    names += [f"{x}[`{k}`]" for k in "12345" for x in order if x in law.groups]
     place = [names.index(x) for x in problem.names]
 
     def residuals(x):
