@@ -57,7 +57,7 @@ def table_of(task, folder):
         parts = []
         for k in "12345":
             others = shares.drop(columns=f"p{k}").set_axis(["o1", "o2", "o3", "o4"], axis=1)
-            same = {SHARED: k, "loss": table[f"loss_domain_{k}"], "part": table["group"] + f" {k}"}
+            same = {SHARED: f"d{k}", "loss": table[f"loss_domain_{k}"], "part": table["group"] + f" {k}"}
             parts.append(pd.concat([table, shares, others], axis=1).assign(own=shares[f"p{k}"], **same))
         table = pd.concat(parts, ignore_index=True)
     names = {column: letter for letter, (column, *_) in of["columns"].items()} | {of["response"]: "y"}
@@ -69,7 +69,7 @@ def squares(law, order, limits, train, test):
     law, (low, high) = replace(law, noise="additive"), limits[["low", "high"]].to_numpy(float).T
     problem, ahead = Residuals(law, train), Residuals(law, test)
     names = [x for x in order if x not in law.groups]
-    names += [f"{x}[`{k}`]" for k in "12345" for x in order if x in law.groups]
+    names += [f"{x}[d{k}]" for k in "12345" for x in order if x in law.groups]
     place = [names.index(x) for x in problem.names]
 
     def residuals(x):
