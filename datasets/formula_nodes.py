@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ ARITHMETIC[NEGATIVE] = operator.neg
 # Functions of arrays, NaN or infinite where a function has no value.
 NUMPY = {name: getattr(np, name) for name in ("exp", "log", "log2", "log10", "log1p", "sqrt", "abs")}
 NUMPY |= {POWER: np.power, "expit": lambda x: 1 / (1 + np.exp(-x))}
-NUMPY |= {"min": lambda *x: np.minimum.reduce(x), "max": lambda *x: np.maximum.reduce(x)}
+NUMPY |= {"min": lambda *x: functools.reduce(np.minimum, x), "max": lambda *x: functools.reduce(np.maximum, x)}
 STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, NEGATIVE: 3, POWER: 4}
 
 

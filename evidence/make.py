@@ -58,7 +58,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="print the studies, their dates and what has changed since")
     parser.add_argument("--again", action="store_true", help="make what is up to date again too")
     parser.add_argument("--tables", type=Path, help="folder of the tables that do not come with the package")
-    parser.add_argument("--count", type=int, help="simulated tables of each form, of formulas_simulated alone")
+    parser.add_argument("--count", type=int, help="simulated tables of each form or law, of ..._simulated alone")
     arguments = parser.parse_args()
     if unknown := set(arguments.names) - set(STUDIES):
         parser.error(f"no study is called {min(unknown)}; there are {', '.join(STUDIES)}")

@@ -8,6 +8,7 @@ import bayescaling as bs
 import numpy as np
 import pandas as pd
 import pytest
+from bayescaling.models import published
 from bayescaling.models.scores.law import Scores
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -15,6 +16,7 @@ sys.path.insert(0, str(ROOT / "evidence"))
 
 import formulas  # noqa: E402
 import make  # noqa: E402
+import scalebench  # noqa: E402
 import since  # noqa: E402
 import small_models  # noqa: E402
 import study  # noqa: E402
@@ -96,6 +98,30 @@ def test_formulas_converge_hold_the_truths_of_simulated_tables_and_are_rejected_
     assert all(of["rejected"] >= 0.8 for of in result["wrong"].values())
     held = [share for of in right for share in of["held"]["90%"].values()]
     assert 0.85 <= sum(held) / len(held) <= 0.95
+
+
+def test_published_constants_are_held_by_fits_to_tables_simulated_from_them():
+    result = study.read("published_simulated")["result"]
+    laws = published.laws()
+    known = {name for name, of in laws.items() if {*of.law(columns=[*of.columns][1:]).roles} == {*of.constants}}
+    assert {*result["laws"]} == known and len(known) >= 15
+    everything = result["all"]
+    assert everything["converged"] >= 0.95 * result["tables"]
+    assert 0.85 <= everything["90%"] <= 0.95
+    # Constants of one table go together: no more are taken to be independent than there are tables.
+    for width, share in (("90%", 0.9), ("50%", 0.5)):
+        assert abs(everything[width] - share) <= 2 * math.sqrt(share * (1 - share) / result["tables"])
+
+
+def test_laws_of_a_benchmark_converge_and_predict_as_least_squares_within_its_bounds_do():
+    result = study.read("scalebench")["result"]
+    laws = [law for task in result["tasks"].values() for law in task["laws"].values()]
+    assert len(laws) == 59 == sum(len(task["laws"]) for task in scalebench.TASKS.values())
+    assert sum(task["converged"] for task in result["tasks"].values()) >= 0.5 * len(laws)
+    assert sum(task["as_good"] for task in result["tasks"].values()) >= 0.65 * len(laws)
+    for task in result["tasks"].values():
+        ranked = sorted(task["laws"].values(), key=lambda law: -law["quoted"]["R2"])
+        assert ranked[task["rank"] - 1] == task["laws"][task["chosen"]] and ranked[0] == task["laws"][task["best"]]
 
 
 def test_half_of_the_draws_of_an_answer_are_below_its_median():

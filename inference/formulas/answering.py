@@ -105,7 +105,7 @@ class Answering:
                 return np.float64(node.value)
             case Name():
                 return self._value_of(node, given)
-        parts = [np.asarray(self.value(part, given), float) for part in node.arguments]
+        parts = [np.asarray(self.value(part, given), float)[()] for part in node.arguments]  # numbers stay numbers
         with np.errstate(all="ignore"):
             return OPERATIONS[node.function](*parts)
 

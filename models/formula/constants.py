@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from ..priors import POSITIVE, FreeParameter, Prior
 from .roles import Role, add, carriers_of, has, product_of, sum_of
 
 LEAST, MOST = 1e-300, 300.0  # of what a logarithm is taken of, and of what an exponential is: beyond, slopes are NaN
+WHOLE = 24  # the largest whole exponent of which powers are products
 POOLED = 4  # groups from which on their values are of one population
 SPREAD = "Spread of groups, in logarithms of what is positive: as wide as the prior of one group."
 DEVIATION = "Of each group, in units of their spread."
@@ -44,11 +46,10 @@ PRIORS = {
 
 
 def power(base: Any, exponent: Any) -> Any:
-    """Return a power; of 0 it is that of the least number."""
-    if isinstance(exponent, float) and exponent in (1.0, 2.0, 3.0):
-        return base if exponent == 1 else base * base if exponent == 2 else base * base * base
-    if isinstance(exponent, float) and exponent.is_integer() and isinstance(base, np.ndarray | float):
-        return base**exponent
+    """Return a power; of 0 it is that of the least number. A whole one, up to `WHOLE`, may be of what is negative."""
+    if isinstance(exponent, float) and exponent.is_integer() and 0 < abs(exponent) <= WHOLE:
+        product = functools.reduce(operator.mul, [base] * int(abs(exponent)))
+        return product if exponent > 0 else 1 / product
     return exp(minimum(exponent * log(maximum(base, LEAST)), MOST))
 
 

@@ -36,6 +36,17 @@ def test_a_complement_is_no_difference_of_which_a_direction_is_claimed(fit):
     assert at_least["p"].iloc[0] == float((a > 0.2).mean())
 
 
+def test_a_square_of_what_is_negative_and_a_floor_of_a_column_are_answered_as_the_law_has_them():
+    x = np.r_[0.0, 0.0, np.linspace(0.02, 0.6, 18)]
+    logs = np.log(np.maximum(x, 1e-3))
+    y = 2 - 0.2 * logs + 0.03 * logs**2 + 0.003 * np.random.default_rng(0).standard_normal(len(x))
+    quadratic = "y ~ a + b * log(max(x, 1e-3)) + c * log(max(x, 1e-3))**2"
+    fit = bs.fit(quadratic, pd.DataFrame({"x": x, "y": y}), draws=500, tune=500)
+    for at, log in ((0, np.log(1e-3)), (0.1, np.log(0.1))):
+        value = fit.ask(f"y at x = {at}")["q50"].iloc[0]
+        assert value == pytest.approx(2 - 0.2 * log + 0.03 * log**2, rel=0.01)
+
+
 def test_a_place_is_where_the_value_is(fit):
     place = fit.ask("n where loss = 2.2 at kind = new").iloc[0]
     assert place["never"] == 0

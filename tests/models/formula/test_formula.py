@@ -53,6 +53,16 @@ def test_it_recovers_constants():
     assert fit.diagnostics["ok"]
 
 
+def test_whole_powers_are_of_what_is_negative_too():
+    x = np.linspace(0.05, 0.9, 20)
+    y = (2 + 0.03 * np.log(x) ** 4) * np.exp(0.005 * np.random.default_rng(0).standard_normal(len(x)))
+    fit = bs.fit("y ~ a + b * log(x)**4", pd.DataFrame({"x": x, "y": y}), **SHORT)
+    for name, truth in {"a": 2, "b": 0.03}.items():
+        low, _, high = quantiles(fit, name)
+        assert low < truth < high
+    assert fit.ask("y at x = 0.1")["q50"].iloc[0] == pytest.approx(2 + 0.03 * np.log(0.1) ** 4, rel=0.01)
+
+
 @pytest.mark.parametrize("noise", ["relative", "additive"])
 @pytest.mark.parametrize(("x", "y"), [(1e-6, 1.0), (1.0, 100.0)])
 def test_units_do_not_matter(x, y, noise):
