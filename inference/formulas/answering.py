@@ -16,6 +16,7 @@ from ...datasets.wording import listed, quoted, suggestion
 from ...models.draws import DRAWS
 from ...models.formula.constants import FUNCTIONS
 from ...models.formula.roles import has
+from ...models.loss.grouping import labelled
 from ...models.loss.search import least, root
 from ..estimands.beyond import ROUNDING, SIDES, decades_outside, difference_of, drift_of
 from ..fitted import once
@@ -141,7 +142,7 @@ class Answering:
     def response(self, given: dict, levels: tuple = ()) -> Any:
         """Return the right side of the formula, (sample,), at values of columns, of groups by their names."""
         for level in levels:
-            of = [column for column in self.by if level in set(self.table[column].astype(str))]
+            of = [column for column in self.by if level in labelled(self.table[column])]
             if not of:
                 self._refuse(f"{quoted(level)} is no group", level, dict.fromkeys(self.labels))
             given = given | dict.fromkeys(of, level)
@@ -176,7 +177,7 @@ class Answering:
         """Return the rows of the groups that are given, all where there are none, and the place of the group."""
         key = tuple(given.get(name) for name in self.by)
         if key not in self._groups:
-            same = [self.table[name].astype(str) == level for name, level in zip(self.by, key, strict=True) if level]
+            same = [labelled(self.table[name]) == level for name, level in zip(self.by, key, strict=True) if level]
             rows = self.table[np.logical_and.reduce(same)] if same else self.table
             rows = rows if len(rows) else self.table
             self._groups[key] = rows, int(np.searchsorted(np.unique(self.labels), self.labels[rows.index[0]]))

@@ -11,6 +11,8 @@ import numpy as np
 
 from ...datasets.formula_nodes import Name, ParsedFormula, evaluate, names_in
 from ...datasets.formulas import parse_formula
+from ...datasets.wording import listed
+from ...errors import InputError
 from ..arrays import clip, exp, log, maximum
 from ..density import Coordinates, Density
 from ..horizons.outcomes import log_choose, log_density
@@ -235,6 +237,8 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
                 arrays["row_variance"] = (self.error_sizes(rows)[0] / unit) ** 2
         for place, (key, names) in enumerate(self.levels):
             labels = np.array(self.group_labels(rows, key), object)
+            if unknown := sorted({*labels} - {*names}):
+                raise InputError(f"group {unknown[0]!r} of {listed(key)} was not fitted; groups are {listed(names)}")
             for k, name in enumerate(names):
                 arrays[f"row_is_{place}_{k}"] = (labels == name).astype(float)
         return arrays

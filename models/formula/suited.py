@@ -14,6 +14,7 @@ from ...datasets.meaning.names import words
 from ...datasets.wording import listed, p_value, quoted, source_of, suggestion
 from ...errors import InputError
 from ..loss.direction import LIKELY, RISING, partial_rank_correlation
+from ..loss.grouping import labelled
 from ..priors import Prior
 from .constants import FUNCTIONS
 from .letters import group_constants, spell_out
@@ -308,7 +309,8 @@ class SuitedToTable:
     @staticmethod
     def group_labels(table, key):
         """Return the group of each row, a list of str: values of columns, joined by a comma."""
-        return [", ".join(map(str, row)) for row in table[[*key]].itertuples(index=False)]
+        names = (labelled(table[name]) for name in key)
+        return [", ".join(row) for row in zip(*names, strict=True)] if key else [""] * len(table)
 
     def _signs_on(self, table):
         """Return the signs of the terms of amplitudes on the rows, at usual values of the other constants."""

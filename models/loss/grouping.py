@@ -23,7 +23,7 @@ def labelled(column):
     >>> labelled([1.0, 2.0]).tolist()
     ['1', '2']
     """
-    return np.array([f"{x:g}" if isinstance(x, float | np.floating) else str(x) for x in column])
+    return np.array([f"{x:.15g}" if isinstance(x, float | np.floating) else str(x) for x in column])
 
 
 def check_column(table, by):

@@ -102,6 +102,18 @@ def test_a_constant_by_group_with_a_prior_of_its_own_is_not_pooled():
     assert draws["a"].std().item() == pytest.approx(0.1, rel=0.1)
 
 
+@pytest.mark.parametrize("kind", [int, float, str])
+def test_groups_that_are_numbers_are_named_without_a_point(kind):
+    """A table may have them as whole numbers, as text, or as floats once it was read; another group is no group."""
+    rows = table().assign(g=[kind(x) for x in np.resize([1, 2], len(SIZES))])
+    law = bs.laws.Formula("y ~ E + A * n**-a[g]").suited(rows)
+    assert law.levels == ((("g",), ("1", "2")),)
+    again = law.rows(rows.assign(g=rows["g"].astype(float)))
+    assert law.design_arrays(again)["row_is_0_1"].tolist() == [0.0, 1.0] * (len(SIZES) // 2) + [0.0] * (len(SIZES) % 2)
+    with pytest.raises(bs.InputError, match='group \'3\' of "g" was not fitted; groups are "1", "2"'):
+        law.design_arrays(rows.assign(g=kind(3)))
+
+
 def test_its_density_is_that_of_chinchillas_law_but_for_the_priors():
     rng = np.random.default_rng(1)
     runs = bs.load("chinchilla_runs").table().head(60)
