@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from ...datasets.deferred import special
 from ...datasets.printed import PrintedTable
 from ...errors import InputError
 from ...models.arrays import sum_by
@@ -209,12 +210,13 @@ def spread_draws(fit, values, *, bounded=True):
     shares = (least > 0) & (greatest < 1) & bounded
     positive = (least > 0) & ~shares & bounded
     free = values.copy()
-    free[shares] = np.log(values[shares]) - np.log1p(-values[shares])
+    free[shares] = special.logit(values[shares])
     free[positive] = np.log(values[positive])
     ratios = [[row[-1] for row in rows] for rows in _sds(fit, free).values()]
     stretch = np.max([np.ones(len(values)), *ratios], axis=0)[:, None, None]
     centre = free.mean((1, 2), keepdims=True)
     spread = centre + stretch * (free - centre)
-    spread[shares] = 1 / (1 + np.exp(-spread[shares]))
-    spread[positive] = np.exp(spread[positive])
+    spread[shares] = special.expit(spread[shares])
+    with np.errstate(over="ignore"):  # a spread draw may be without bound
+        spread[positive] = np.exp(spread[positive])
     return np.where(stretch > 1, spread, values)

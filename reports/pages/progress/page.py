@@ -102,7 +102,8 @@ def _chart(findings, of_ho):
     rows |= {name: rivals[name] for name in ends} | {"Specifications mixed": gain["doubling_months"]}
     subsets = [(name, of["doubling_months"]) for name, of in findings.document["subsets"].items() if of["chains"]]
     subsets.sort(key=lambda subset: subset[1]["q50"] or np.inf)
-    rows |= {f"Rows {name}": q for name, q in (subsets[0], subsets[-1])}
+    for name, q in (subsets[0], subsets[-1]):
+        rows[f"Rows {name}" if name.startswith(("before", "from")) else f"Rows of {name}"] = q
     others = {"closed_form": f"specification {MAIN}", "top10": "ten best"}
     return pictured(
         plot_intervals,
