@@ -129,7 +129,8 @@ class PrintedTable(Printed, pd.DataFrame):
 
     def text(self):
         """Return the first rows, in the columns that fit a line, and what is left out."""
-        rows, names = self.head(MOST), [str(name) for name in self.columns]
+        most, names = self.attrs.get("most", MOST), [str(name) for name in self.columns]
+        rows = self.head(most)
         labels = [", ".join(map(number, x)) if isinstance(x, tuple) else number(x) for x in rows.index]
         columns = [[number(x) for x in rows.iloc[:, i]] for i in range(len(names))]
         room, shown = width() - max(map(len, labels), default=0), []
@@ -141,7 +142,7 @@ class PrintedTable(Printed, pd.DataFrame):
         cells = pd.DataFrame({i: columns[i] for i in shown}, labels).set_axis([names[i] for i in shown], axis=1)
         plain = pd.api.types.is_integer_dtype(self.index) and self.index.name is None
         source = f" of {self.attrs['source']}" if plain and "source" in self.attrs else ""
-        below = [f"{len(self) - MOST:,} further rows follow"] if len(self) > MOST else []
+        below = [f"{len(self) - most:,} further rows follow"] if len(self) > most else []
         if left := [name for i, name in enumerate(names) if i not in shown]:
             more = f" and {len(left) - MOST} more" if len(left) > MOST else ""
             below.append(f"further columns: {', '.join(left[:MOST])}{more}")

@@ -255,18 +255,57 @@ class Answering:
     def _find_best(self, question, given):
         """Return the values of columns at which the response is best, and the response there, by label.
 
-        One column is searched at a time; on a budget one of each pair, and the other follows.
+        Draws whose best is beyond a limit are searched again where the limit is met.
         """
-        names, sides, law = [self._column(node) for node in question.asked], question.sides, self.alone
+        names, sides = [self._column(node) for node in question.asked], question.sides
         if sides and len(names) == 1:
             self._refuse("write best x at ..., or best x, y for an equation of both")
+        law, met = self.alone, []
+        at, moved, ends = self._search_best(names, sides, met, given)
+        for left, right in question.limits:
+            over = law.whole(law.value(left, at)) > law.whole(law.value(right, at)) * (1 + EXACT)
+            if over.any():
+                met.append((left, right))
+                others = self._search_best(names, sides, met, given)
+                at, moved = ({name: np.where(over, new[name], old[name]) for name in names} | given
+                             for old, new in zip((at, moved), others, strict=False))  # fmt: skip
+                ends = np.where(over, others[2], ends)
+        within = [
+            law.whole(law.value(left, at) <= law.value(right, at) * (1 + EXACT)) for left, right in question.limits
+        ]
+        if not (there := np.logical_and.reduce([self.whole(True), *within])).any():
+            self._refuse(f"no {listed(names)} meet all of what stands after for")
+        moved = {name: np.where(there, x, np.inf) if name in names else x for name, x in moved.items()}
+        besides = {"at_end": float(ends.mean())}
+        rows = {f"best {spell(name)}": (self.whole(moved[name]), besides) for name in names}
+        return rows | {f"{self.law.parsed.left} there": (self.whole(self.response(at)), {})}
+
+    def _search_best(self, names, sides, met, given):
+        """Return the best values of columns, the same with their drift, and whether one is at an end of the search.
+
+        One column is searched at a time; on a budget one of each pair, and the other follows. Of every limit that is
+        met one column follows, before them.
+        """
+        law, follow = self.alone, []
+        for left, right in met:
+            inside = [name for name in names if has(left, (name,)) and name not in (last for *_, last in follow)]
+            if not inside:
+                self._refuse(f"{left} has none of {listed(names)} that another limit does not settle")
+            follow.append((left, right, inside[-1]))
+        free = [name for name in names if name not in (last for *_, last in follow)]
+        of_budget = [name for name in free if has(sides[0], (name,))] if sides else []
+        if sides and not of_budget:
+            self._refuse(f"the limits leave no column of {sides[0]} free")
+        others = [name for name in free if name not in of_budget]
+        pairs = [*combinations(of_budget, 2), *((name, of_budget[-1] if sides else None) for name in others)]
         is_sum = bool(sides) and getattr(sides[0], "function", "") == "+"  # of shares, which lie within the rows
         spans = {name: self._ends_of_search(name, beyond=bool(sides), linear=is_sum) for name in names}
-        pairs = [*combinations(names, 2)] if sides else [(name, None) for name in names]
         sign = -1.0 if is_better_higher(self.law) else 1.0
 
-        def solved(at, last=names[-1] if sides else None):
-            return at | {last: law._solve(sides[0], last, law.whole(law.value(sides[1], at)), at)} if last else at
+        def solved(at, last=of_budget[-1] if sides else None):
+            for left, right, name in [*follow, *([(*sides, last)] if last else [])]:
+                at = at | {name: law._solve(left, name, law.whole(law.value(right, at)), at)}
+            return at
 
         def objective(at):
             y = sign * law.whole(law.response(at))
@@ -298,11 +337,10 @@ class Answering:
         for name, (low, high, log) in spans.items():
             u = np.log(at[name]) if log else at[name]
             ends_of.append(np.minimum(u - low, high - u) < (high - low) / CELLS)
-        besides, moved = {"at_end": float(np.any(ends_of, axis=0).mean())}, at
+        moved = at
         if self.slopes is not None and spans[names[0]].log:
             moved = solved(at | {names[0]: at[names[0]] * np.exp(self._error(self._decades(at), "size"))})
-        rows = {f"best {spell(name)}": (self.whole(moved[name]), besides) for name in names}
-        return rows | {f"{self.law.parsed.left} there": (self.whole(self.response(at)), {})}
+        return at, moved, np.any(ends_of, axis=0)
 
     def _ends_of_search(self, name, *, beyond, linear=False):
         """Return the ends of a search for a column, within the rows or beyond."""

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from ..fitted import Fit
 
 ALONE = "Constants as published; they have no joint interval, so these numbers have none"
-SEARCHED = (1e6, 1e12)  # columns of answers, about which places are looked for
+LARGE, SMALL = (1e6, 1e12), (1.0, 1e6)  # about which places of columns are looked for: of sizes, and of others
+SIZES = ("parameters", "tokens", "compute")
 
 
 def published(name: str) -> Published:
@@ -143,14 +144,17 @@ class Published(Printed):
         """
         self._check_constants()
         arrays = {name: xr.DataArray([[x]], dims=DRAWS) for name, x in self.of.constants.items()}
-        table = pd.DataFrame(dict.fromkeys(self.of.columns, SEARCHED))
+        called = {name: what.partition(",")[0] for name, what in self.of.columns.items()}
+        of_size = {name: what.startswith(SIZES) and " per " not in what for name, what in called.items()}
+        table = pd.DataFrame({name: LARGE if large else SMALL for name, large in of_size.items()})
         constants, found = _Constants(self._law, table, arrays), {}
         for question in map(parse_question, questions):
             answers = Answering(constants, question.text, drifts=False).rows(question)
-            found |= {label: float(x[0]) for label, (x, _) in answers.items()}
-        answered = PrintedTable({"value": found})
-        answered.attrs["title"] = f"{self.of.name}. {ALONE}"
-        return answered
+            for label, (x, besides) in answers.items():
+                label += ", at an end of the search" if besides.get("at_end") else ""
+                found[f"{label} ({question.text})" if label in found else label] = float(x[0])
+        title = f"{self.of.name}. {ALONE}"
+        return PrintedTable.of(pd.DataFrame({"value": found}), title=title, most=len(found))
 
     def compare(self, fit: Fit) -> pd.DataFrame:
         """Compare the published constants with the posterior of a fit of the law, and how well both have its rows.

@@ -1,15 +1,16 @@
 """Questions as text, read into what is asked.
 
-=========================================== ===========================================================================
-``8**(gamma / alpha)``                      a function of constants
-``alpha[muon] > alpha[adamw]``              the probability that one is above the other
-``loss at n = 1e9, d = 2e10``               a value
-``n where loss = 2.5 at d = 2e10``          the value of a column at which something holds, such as a crossing
-``n where loss[a] = loss[b] at n = 1e9``    where one has the value that the other has there
-``best n, d for 6*n*d = 1e21``              where the response is best, on a budget
-``best v at n = 1e9``                       where it is best in one column, the others given
-``loss[a] at n = 1e9 < loss[b] at n = 2e9`` a comparison of values, each at its place
-=========================================== ===========================================================================
+============================================ ==========================================================================
+``8**(gamma / alpha)``                       a function of constants
+``alpha[muon] > alpha[adamw]``               the probability that one is above the other
+``loss at n = 1e9, d = 2e10``                a value
+``n where loss = 2.5 at d = 2e10``           the value of a column at which something holds, such as a crossing
+``n where loss[a] = loss[b] at n = 1e9``     where one has the value that the other has there
+``best n, d for 6*n*d = 1e21``               where the response is best, on a budget
+``best n, d for 6*n*d = 1e21, n <= 1e9``     the same, within limits
+``best v at n = 1e9``                        where it is best in one column, the others given
+``loss[a] at n = 1e9 < loss[b] at n = 2e9``  a comparison of values, each at its place
+============================================ ==========================================================================
 
 In brackets any of them but a probability is a number: ``1e9 / (n where loss[a] = loss[b] at n = 1e9)``.
 """
@@ -31,6 +32,7 @@ class Question:
     sides: tuple[Node, ...]  # of an equation
     kind: str  # "value", "probability" (of a difference above 0), "place" or "best"
     given: dict[str, Node]  # values of columns, and names of groups
+    limits: tuple[tuple[Node, Node], ...] = ()  # expressions and what they do not exceed
 
     def __str__(self):
         return f"({self.text})"
@@ -56,11 +58,14 @@ def parse_question(text: str) -> Question:
 class _QuestionReader(Reader):
     def question(self):
         """Read a question, up to the end or to what closes its bracket."""
-        start = self.next.start
+        start, limits = self.next.start, []
         if self.follows_word("best") and self.tokens[self.place + 1].kind == "name":
             self.take()
             asked, kind = self.several(lambda: self._column("best")), "best"
             sides, given = self._equation() if self.accept_word("for") else (), {}
+            while sides and self.follows(","):
+                self.take()
+                limits.append(self._limit())
         else:
             at, asked, sides, kind = self.next, (self.sum(),), (), "value"
             given = self._places()
@@ -74,7 +79,7 @@ class _QuestionReader(Reader):
                 self._check_column(asked[0], f"before {self.take().text!r}", at)
                 sides, kind = self._equation(), "place"
         given = given or self._places()
-        return Question(self.text[start : self.next.start].strip(), tuple(asked), sides, kind, given)
+        return Question(self.text[start : self.next.start].strip(), tuple(asked), sides, kind, given, tuple(limits))
 
     def _places(self):
         return dict(self.several(self._given)) if self.accept_word("at") else {}
@@ -93,6 +98,11 @@ class _QuestionReader(Reader):
     def _equation(self):
         left = self.sum()
         self.expect("=", f"after {left}")
+        return left, self.sum()
+
+    def _limit(self):
+        left = self.sum()
+        self.expect("<=", f"after {left}")
         return left, self.sum()
 
     def _column(self, where):

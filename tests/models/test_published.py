@@ -8,6 +8,7 @@ from bayescaling.datasets.formula_nodes import names_in
 from bayescaling.errors import InputError
 from bayescaling.models import published
 from bayescaling.models.law import Law
+from scipy.optimize import minimize_scalar
 
 LAWS = published.laws()
 KNOWN = [name for name, of in LAWS.items() if {*of.law(columns=[*of.columns][1:]).roles} == {*of.constants}]
@@ -59,6 +60,38 @@ def simulated(rows=40):
                        G=rng.choice([1.0, 2, 4, 8, 16], rows))  # fmt: skip
     table["L"] *= np.exp(0.001 * rng.standard_normal(rows))
     return table.rename(columns={"N": "params", "D": "n_tokens", "L": "val_loss", "G": "granularity"})
+
+
+def test_the_best_within_limits_is_that_of_scipy():
+    """One limit that binds, one that does not, and one on a product of two columns, next to the budget."""
+    law, budget = bs.published("hoffmann-2022"), "best N, D for 6*N*D = 1e22"
+    free = law.ask(budget)["value"]
+    assert law.ask(f"{budget}, N <= 1e10")["value"].to_dict() == free.to_dict()
+    bound = law.ask(f"{budget}, N <= 2e9, D <= 1e13")["value"]
+    assert bound[["best N", "best D"]].tolist() == pytest.approx([2e9, 1e22 / 6 / 2e9], rel=1e-6)
+    both = law.ask(budget, f"{budget}, D <= 1e11")
+    assert len(both) == 6 and both["value"].iloc[4] == pytest.approx(1e11) and "N <= 1e10" not in str(both)
+    of = LAWS["krajewski-2024"].constants
+
+    def loss(log_size):
+        N, C, memory = np.exp(log_size), 1e22, 1e11
+        terms = (of["g"] / (memory / N) ** of["gamma"] + of["a"]) / N ** of["alpha"]
+        return of["c"] + terms + of["b"] / (C / 6 / N) ** of["beta"]
+
+    best = minimize_scalar(loss, bounds=(np.log(1e8), np.log(1e11)), method="bounded", options={"xatol": 1e-9})
+    asked = "best N, D, G for 6*N*D = 1e22, G*N <= 1e11"
+    answers = bs.published("krajewski-2024").ask(asked)["value"]
+    assert answers["best N"] == pytest.approx(np.exp(best.x), rel=1e-3) and answers["L there"] == pytest.approx(
+        best.fun
+    )
+    assert answers["best G"] * answers["best N"] == pytest.approx(1e11)
+    for limits, says in (
+        ("N <= 1e10, D <= 1e11", 'no "N", "D" meet all of what stands after for'),
+        ("N = 1e10", "after N '<=' is missing"),
+        ("N <= 1e9, N <= 1e8", 'N has none of "N", "D" that another limit does not settle'),
+    ):
+        with pytest.raises(InputError, match=says):
+            law.ask(f"{budget}, {limits}")
 
 
 def test_letters_are_found_in_a_table_and_the_posterior_is_compared_with_the_constants():
