@@ -47,8 +47,8 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
     *questions : str
         A function of constants (``8**(gamma / alpha)``), a comparison (``alpha[muon] > alpha[adamw]``), a value
         (``loss at n = 1e9``), the place at which something holds (``n where loss = 2.5``), or where the response is
-        best (``best n, d for 6*n*d = 1e21``, with limits ``best n, d for 6*n*d = 1e21, n <= 1e10``). In brackets each of them is a number:
-        ``1e9 / (n where loss[new] = loss[old] at n = 1e9)``.
+        best (``best n, d for 6*n*d = 1e21``, with limits ``best n, d for 6*n*d = 1e21, n <= 1e10``). In brackets each
+        of them is a number: ``1e9 / (n where loss[new] = loss[old] at n = 1e9)``.
 
     Returns
     -------
