@@ -15,7 +15,10 @@ from study import register
 GPU = "H100"
 KINDS = {"arithmetic": arithmetic, "language": training}
 # Presets of the experiments; the others are smaller ones of this package.
-OWN = {"arithmetic": ("demo", "gpu", "small", "reduced"), "language": ("demo", "small", "rates", "experts", "experts-gpu")}
+OWN = {
+    "arithmetic": ("demo", "gpu", "small", "reduced"),
+    "language": ("demo", "small", "rates", "experts", "experts-gpu"),
+}
 NAMES = {kind: [name for name in module.PRESETS if name not in OWN[kind]] for kind, module in KINDS.items()}
 UPDATES, PROBLEMS, TOKENS = 2, 8, 128
 
