@@ -125,7 +125,7 @@ def _table(entry):
             "tests of the law": of["verdict"]["verdict"],
         })  # fmt: skip
     note = (
-        "Worth: of a model of 130M parameters with 64 experts, median and 95% interval. c: by how much a factor of ten "
+        "Worth: of a model of 132M parameters with 64 experts, median and 95% interval. c: by how much a factor of ten "
         "in size lowers the exponent of the experts. Elpd: log predictive density of runs left out one by one, and of "
         "all runs of a size given the others, in nats."
     )
