@@ -274,6 +274,23 @@ def _experts(document):
     return facts, (f"experts, {quoted}", *(f"experts, {name}" for name in rivals)), named
 
 
+def _speedruns(document):
+    entry = document["speedruns"]
+    quoted = entry["paces"][entry["quoted"]]
+    others = {name: entry["paces"][name] for name in entry["rivals"]}
+    main = [f"{kind} by the time so far" for kind in ("gains", "waits")]
+    checks = [entry["laws"][name]["verdict"] for name in main]
+    facts = make_facts(
+        min(checks, key=lambda check: check["p"]),
+        width=width(quoted),
+        sensitivity=ratio([quoted[MIDDLE], *(q[MIDDLE] for q in others.values())]),
+        decades=0.0,
+        row="record",
+    )
+    named = entry | {"q": quoted, "medians": sorted(q[MIDDLE] for q in others.values()), "far": furthest(quoted, others)}
+    return facts, tuple(f"speedruns, {name}" for name in entry["laws"]), named
+
+
 # By the key of results.json that an answer follows from: section of the template, page, and function for the rest.
 ANSWERED = {
     "compute_equivalent_gain": ("progress", "progress", _progress),
@@ -284,4 +301,5 @@ ANSWERED = {
     "lengths": ("arithmetic", "arithmetic", _arithmetic),
     "small_lm": ("small_models", "small-models", _truth),
     "experts": ("experts", "experts", _experts),
+    "speedruns": ("speedruns", "speedruns", _speedruns),
 }
