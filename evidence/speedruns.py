@@ -12,7 +12,7 @@ from study import register, selected
 
 FIRST, LAST = 10, 20  # increments before the first cut, and records of the shorter line
 AHEAD = {"next record": None, "90 days": 90, "180 days": 180}
-LEVEL = 0.9
+LEVEL, LEAST = 0.9, 0.01  # of intervals; minutes below which a path ends
 ROWS = page.rows_of(page.ALL)
 LAWS = {f"gains by {gain}, waits by {wait}": (GAINS[gain], WAITS[wait]) for gain, wait in ((TIME, TIME), (NUMBER, NUMBER))}
 
@@ -37,12 +37,12 @@ def _forecast(cut, *, seed, **settings):
     for name, laws in LAWS.items():
         process = Process(*(bs.fit(law, rows, seed=seed, check=False, **settings) for law in laws), seed=seed)
         draws = {
-            ahead: np.log(now["minutes"] * np.exp(-process.next(now["minutes"], cut + 1)[0]))
+            ahead: now["minutes"] * np.exp(-process.next(now["minutes"], cut + 1)[0])
             if AHEAD[ahead] is None
-            else np.log(process.minutes_after(AHEAD[ahead], now["minutes"], cut + 1))
+            else process.minutes_after(AHEAD[ahead], now["minutes"], cut + 1)
             for ahead in due
         }
-        entry[name] = {ahead: np.quantile(x, _ends()).tolist() for ahead, x in draws.items()}
+        entry[name] = {ahead: np.log(np.quantile(np.maximum(x, LEAST), _ends())).tolist() for ahead, x in draws.items()}
     for name, few in (("straight line", cut), (f"straight line of the last {LAST}", LAST)):
         at = {ahead: days[cut] if AHEAD[ahead] is None else AHEAD[ahead] for ahead in due}
         x, y = days[max(0, cut - few) : cut], np.log(rows["minutes"].to_numpy())[-few:]
@@ -64,10 +64,10 @@ def _line(x, y, at):
 
 
 def _scored(entries, name, ahead):
-    """Return how many intervals hold the record, their mean width and interval score, as shares of the time."""
+    """Return how many intervals hold the record, their median width and mean interval score, as shares of the time."""
     found = [(*of[name][ahead], of["measured"][ahead]) for of in entries if ahead in of["measured"]]
     low, high, y = np.array(found).T
     held = (low <= y) & (y <= high)
     score = high - low + 2 / (1 - LEVEL) * (np.maximum(low - y, 0) + np.maximum(y - high, 0))
     return {"forecasts": len(y), "held": int(held.sum()), "share": binomial_interval(int(held.sum()), len(y)),
-            "width": float((high - low).mean()), "score": float(score.mean())}  # fmt: skip
+            "width": float(np.median(high - low)), "score": float(score.mean())}  # fmt: skip

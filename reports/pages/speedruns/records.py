@@ -20,7 +20,9 @@ GAINS = {
     NUMBER: "gain ~ k * record**-a",
 }
 WAITS = {TIME: "days ~ w * minutes_before**b", NUMBER: "days ~ w * record**b"}
-GAINS, WAITS = ({name: Formula(x, tails="normal") for name, x in of.items()} for of in (GAINS, WAITS))
+EITHER = {"b": "Normal(0, 0.5)"}  # waits may rise or fall
+GAINS = {name: Formula(x, tails="normal") for name, x in GAINS.items()}
+WAITS = {name: Formula(x, tails="normal", priors=EITHER) for name, x in WAITS.items()}
 
 
 def increments(records):
