@@ -28,7 +28,7 @@ def text(fit: Fit) -> Text:
     rows = {one["label"]: one["text"] for one in stored["answers"]}
     chains = [held["chains"]] if held["converged"] else []  # else among the lines
     check = [held["check"]] if held["verdict"] == FITS else []
-    sentences = dict.fromkeys((*chains, *check, *lines(held), *stored["remarks"]))
+    sentences = dict.fromkeys((*chains, *check, *lines(held), *stored["remarks"], *stored.get("facts", ())))
     table = pd.DataFrame({"median [95% interval]": rows}) if rows else None
     return Text(f"{held['law']} on {held['data']}", table, tuple(sentences))
 

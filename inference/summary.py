@@ -121,6 +121,7 @@ def make_answers(fit):
         "answers": [_entry(one, of) for one in answered],
         "standing": held,
         "remarks": [remark for remark in (trade_off_sentence(fit), known_floor(fit).get("sentence")) if remark],
+        "facts": [*record_of(fit).facts(fit)],
     }
 
 

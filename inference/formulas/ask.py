@@ -178,7 +178,8 @@ def _row(fit, one, draws, held):
     if direction:
         others = f" ({row['variants']})" if row["variants"] else ""
         said = [f"P(> 0) {probability(row['p'])}{others}, direction {row['direction']}", *said]
-    said += [f"{words} in {row[name]:.0%} of draws" for name, words in SHARES.items() if row.get(name)]
+    shares = {words: row[name] for name, words in SHARES.items() if row.get(name)}
+    said += [f"{words} in {'under 1%' if x < 0.01 else f'{x:.0%}'} of draws" for words, x in shares.items()]
     value = [] if one.question.kind == "probability" else [_value(row, one.question)]
     answer = f"{'; '.join([*value, *said])}; {strong['strength']} ({marks})"
     return row | {"strength": strong["strength"], "because": "; ".join(strong["because"]), "answer": answer}

@@ -87,6 +87,8 @@ class KindAnswers:
     forecasts : Forecasts, optional
     details : callable
         Return what JSON has of a fit besides its answers: ``details(fit, seed)``.
+    facts : callable
+        Yield sentences on the rows of a fit that it prints, and that cost nothing.
     remarks : callable
         Yield sentences on a fit that ``fit`` prints last.
     rival_forms : callable, optional
@@ -112,6 +114,7 @@ class KindAnswers:
     drifts: bool = False
     forecasts: Forecasts | None = None
     details: Callable[[Any, int], dict] = lambda fit, seed: {}
+    facts: Callable[[Any], Iterable[str]] = lambda fit: ()
     remarks: Callable[[Any], Iterable[str]] = lambda fit: ()
     rival_forms: Callable[[Any], str] | None = None
     grows: str = ""

@@ -104,16 +104,33 @@ def _remarks(fit):
         yield f"The prior still decides {', '.join(sensitive)} in part: vary it with --prior before you quote them"
     if "tuning" in entry:
         yield entry["tuning"]["sentence"]
+
+
+def _facts(fit):
     compute = training_flop(fit.rows)
     if compute is not None and EXPONENT in fit["posterior"] and compute.max() < ONE_BUDGET * compute.min():
         yield (
             f"All runs have one budget, {flop(compute.max())}: they tell the best size there and no exponent, which "
             "the prior decides; add runs of another budget"
         )
-    if outlying := entry.get("outlying"):
+    if outlying := _outlying(fit):
         far = [f"{row}, {abs(x):.1%} {'above' if x > 0 else 'below'}" for row, x in [*outlying.items()][:MOST_OUTLYING]]
         more = f", and {len(outlying) - len(far)} more" if len(outlying) > len(far) else ""
         yield f"Far from the law: {'; '.join(far)}{more}; check them, or choose rows by --where"
+    yield from _going_with_size(fit)
+
+
+def _going_with_size(fit):
+    """Yield sentences on columns of text that are the same at every size, and of which each value has sizes of its own."""
+    rows, column = fit.rows, fit.law.size_column
+    for name in rows.select_dtypes(["object", "str"]) if column is not None and not fit.law.grouped_by else ():
+        if rows.groupby(column)[name].nunique(dropna=False).max() > 1:
+            continue
+        sizes = rows.groupby(name)[column].agg(["min", "max", "nunique"]).sort_values("min")
+        apart = (sizes["min"].to_numpy()[1:] > sizes["max"].to_numpy()[:-1]).all()
+        if 1 < len(sizes) <= MOST_LEVELS and apart and sizes["nunique"].min() > 1:
+            of = ", ".join(f"{value} from {shorten_number(of['min'], 3)} to {shorten_number(of['max'], 3)}" for value, of in sizes.iterrows())
+            yield f"Column {name} goes with size ({of}): what it changes cannot be told from what size does"
 
 
 def _outlying(fit):
@@ -167,6 +184,7 @@ register_answers(
         widens_constants=True,
         drifts=True,
         details=_details,
+        facts=_facts,
         remarks=_remarks,
         forecasts=Forecasts("nats/token", plain, _forecast, _outcomes),
     )

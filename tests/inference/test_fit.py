@@ -13,7 +13,7 @@ import xarray as xr
 from bayescaling.datasets import KINDS
 from bayescaling.errors import TableNote
 from bayescaling.inference import standing, stored_answers
-from bayescaling.inference.fitted import changed_fit, record_of, results_of
+from bayescaling.inference.fitted import changed_fit, results_of
 from bayescaling.inference.fitter import fitter_of
 from bayescaling.inference.words import plain, sizes
 
@@ -217,16 +217,23 @@ def simulated(parameters, tokens, seed=0):
     return pd.DataFrame({"parameters": parameters, "tokens": tokens, "loss": mean * noise})
 
 
-def test_rows_far_from_the_law_and_runs_of_one_budget_are_named():
+def printed(fit):
+    return " ".join(str(fit).split())
+
+
+def test_rows_far_from_the_law_runs_of_one_budget_and_columns_that_go_with_size_are_named():
     sizes_of_ladder = np.repeat(np.geomspace(2e7, 1.3e9, 6), 4)
     ladder = simulated(sizes_of_ladder, sizes_of_ladder * np.tile([5.0, 10.0, 20.0, 40.0], 6))
+    ladder["optimizer"] = ["adamw", "muon"] * 12
     fit = bs.fit("chinchilla", ladder, seed=1)
-    assert not any("Far from" in x or "one budget" in x for x in record_of(fit).remarks(fit))
+    assert not any(words in printed(fit) for words in ("Far from", "one budget", "goes with size"))
     ladder.loc[[5, 14], "loss"] *= 1.08
+    ladder["tokenizer"] = np.where(sizes_of_ladder > 1e8, "new", "old")
     fit = bs.fit("chinchilla", ladder, seed=1)
-    (remark,) = [x for x in record_of(fit).remarks(fit) if "Far from" in x]
+    remark = printed(fit).partition("Far from the law")[2]
     assert "row 5 " in remark and "row 14 " in remark and remark.count("above") == 2
+    assert "Column tokenizer goes with size (old from 2e7 to 4.61e7, new from 1.06e8 to 1.3e9)" in remark
     sizes_of_budget = np.geomspace(1e8, 4e9, 9)
     with pytest.warns(TableNote, match="noise=normal"):  # nine rows
         fit = bs.fit("chinchilla", simulated(sizes_of_budget, 1e20 / 6 / sizes_of_budget), seed=1)
-    assert any("All runs have one budget, 1e20 FLOP" in x for x in record_of(fit).remarks(fit))
+    assert "All runs have one budget, 1e20 FLOP" in printed(fit)
