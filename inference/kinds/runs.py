@@ -121,7 +121,7 @@ def _facts(fit):
 
 
 def _going_with_size(fit):
-    """Yield sentences on columns of text that are the same at every size, and of which each value has sizes of its own."""
+    """Yield sentences on columns of text of which each value has sizes of its own, in a range of its own."""
     rows, column = fit.rows, fit.law.size_column
     for name in rows.select_dtypes(["object", "str"]) if column is not None and not fit.law.grouped_by else ():
         if rows.groupby(column)[name].nunique(dropna=False).max() > 1:
@@ -129,7 +129,8 @@ def _going_with_size(fit):
         sizes = rows.groupby(name)[column].agg(["min", "max", "nunique"]).sort_values("min")
         apart = (sizes["min"].to_numpy()[1:] > sizes["max"].to_numpy()[:-1]).all()
         if 1 < len(sizes) <= MOST_LEVELS and apart and sizes["nunique"].min() > 1:
-            of = ", ".join(f"{value} from {shorten_number(of['min'], 3)} to {shorten_number(of['max'], 3)}" for value, of in sizes.iterrows())
+            ends = [(value, *map(shorten_number, (of["min"], of["max"]))) for value, of in sizes.iterrows()]
+            of = ", ".join(f"{value} from {low} to {high}" for value, low, high in ends)
             yield f"Column {name} goes with size ({of}): what it changes cannot be told from what size does"
 
 
