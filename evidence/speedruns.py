@@ -14,7 +14,9 @@ FIRST, LAST = 10, 20  # increments before the first cut, and records of the shor
 AHEAD = {"next record": None, "90 days": 90, "180 days": 180}
 LEVEL, LEAST = 0.9, 0.01  # of intervals; minutes below which a path ends
 ROWS = page.rows_of(page.ALL)
-LAWS = {f"gains by {gain}, waits by {wait}": (GAINS[gain], WAITS[wait]) for gain, wait in ((TIME, TIME), (NUMBER, NUMBER))}
+LAWS = {
+    f"gains by {gain}, waits by {wait}": (GAINS[gain], WAITS[wait]) for gain, wait in ((TIME, TIME), (NUMBER, NUMBER))
+}
 
 
 @register("records of a speedrun, each forecast from those before",
@@ -24,7 +26,10 @@ def speedruns_ahead(parts, *, seed, **settings):
     cuts = range(FIRST, len(ROWS))
     of = {str(cut): parts.entry(f"cut {cut}", partial(_forecast, cut, seed=seed, **settings)) for cut in cuts}
     names = [*LAWS, "straight line", f"straight line of the last {LAST}"]
-    return {"forecasts": {name: {ahead: _scored(of.values(), name, ahead) for ahead in AHEAD} for name in names}, "cuts": of}
+    return {
+        "forecasts": {name: {ahead: _scored(of.values(), name, ahead) for ahead in AHEAD} for name in names},
+        "cuts": of,
+    }
 
 
 def _forecast(cut, *, seed, **settings):

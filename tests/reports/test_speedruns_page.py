@@ -34,7 +34,9 @@ def simulated(count=150, seed=10):
 def process():
     rows = increments(simulated())
     laws = GAINS[TIME], WAITS[TIME]
-    return rows, Process(*(bs.fit(law, rows, seed=1, draws=500, tune=800, chains=2, check=False) for law in laws), seed=1)
+    return rows, Process(
+        *(bs.fit(law, rows, seed=1, draws=500, tune=800, chains=2, check=False) for law in laws), seed=1
+    )
 
 
 def test_gains_add_up_to_the_whole_and_a_record_measured_again_gains_nothing():

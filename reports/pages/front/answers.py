@@ -287,7 +287,11 @@ def _speedruns(document):
         decades=0.0,
         row="record",
     )
-    named = entry | {"q": quoted, "medians": sorted(q[MIDDLE] for q in others.values()), "far": furthest(quoted, others)}
+    named = entry | {
+        "q": quoted,
+        "medians": sorted(q[MIDDLE] for q in others.values()),
+        "far": furthest(quoted, others),
+    }
     return facts, tuple(f"speedruns, {name}" for name in entry["laws"]), named
 
 

@@ -62,7 +62,9 @@ def fitted(**options):
     laws = [(kind, law, ALL) for kind, of in (("gains", GAINS), ("waits", WAITS)) for law in of]
     laws += [(kind, TIME, rows) for rows in (LATE, RECENT, MEDIUM) for kind in ("gains", "waits")]
     of = {"gains": GAINS, "waits": WAITS}
-    return {_name(kind, law, rows): fit(of[kind][law], rows_of(rows), check=False, **options) for kind, law, rows in laws}
+    return {
+        _name(kind, law, rows): fit(of[kind][law], rows_of(rows), check=False, **options) for kind, law, rows in laws
+    }
 
 
 def numbers(fits, seed):
@@ -73,21 +75,33 @@ def numbers(fits, seed):
         kind: compare({law: fits[_name(kind, law)] for law in of})[["elpd", "elpd_diff", "dse"]]
         for kind, of in (("gains", GAINS), ("waits", WAITS))
     }
-    apart = {kind: {law for law, x in of.iterrows() if is_apart(x["elpd_diff"], x["dse"])} for kind, of in compared.items()}
+    apart = {
+        kind: {law for law, x in of.iterrows() if is_apart(x["elpd_diff"], x["dse"])} for kind, of in compared.items()
+    }
     pairs = {
         f"gains by {gain}, waits by {wait}": (fits[_name("gains", gain)], fits[_name("waits", wait)])
         for gain in GAINS for wait in WAITS if gain not in apart["gains"] and wait not in apart["waits"]
     }  # fmt: skip
     subsets = {x: tuple(fits[_name(kind, TIME, x)] for kind in ("gains", "waits")) for x in (LATE, RECENT)}
-    paces = {name: intervals.summary(Process(*of).months_to_halve(year), ratio=True) for name, of in (pairs | subsets).items()}
+    paces = {
+        name: intervals.summary(Process(*of).months_to_halve(year), ratio=True)
+        for name, of in (pairs | subsets).items()
+    }
     quoted, *rivals = paces
     medium = rows_of(MEDIUM)
     second = Process(*(fits[_name(kind, TIME, MEDIUM)] for kind in ("gains", "waits"))).months_to_halve(medium)
     return {
         "records": len(rows) + 1,
         "first": {"date": str(load(TABLE)["date"].iloc[0].date()), "minutes": float(load(TABLE)["minutes"].iloc[0])},
-        "last": {"date": str(last["date"].date()), "month": last["date"].strftime("%B %Y"), "minutes": float(last["minutes"])},
-        "year": {"records": len(year), "months_to_halve": float(np.log(2) * year["days"].sum() / year["gain"].sum() / MONTH)},
+        "last": {
+            "date": str(last["date"].date()),
+            "month": last["date"].strftime("%B %Y"),
+            "minutes": float(last["minutes"]),
+        },
+        "year": {
+            "records": len(year),
+            "months_to_halve": float(np.log(2) * year["days"].sum() / year["gain"].sum() / MONTH),
+        },
         "quoted": quoted,
         "paces": paces,
         "rivals": rivals,
@@ -147,11 +161,16 @@ def shares():
 def _seeds():
     of = _first_track().groupby(["date", "what", "step"])["loss"].agg(["size", "std"])
     of = of.loc[of["size"] >= SEEDS, "std"]
-    return {"recipes": len(of), **dict(zip(("lower", "sd", "upper"), map(float, of.quantile([0.25, 0.5, 0.75])), strict=True))}
+    return {
+        "recipes": len(of),
+        **dict(zip(("lower", "sd", "upper"), map(float, of.quantile([0.25, 0.5, 0.75])), strict=True)),
+    }
 
 
 def _chart(entry):
-    rows = {f"gains and waits by {TIME}": entry["paces"][entry["quoted"]]} | {name: entry["paces"][name] for name in entry["rivals"]}
+    rows = {f"gains and waits by {TIME}": entry["paces"][entry["quoted"]]} | {
+        name: entry["paces"][name] for name in entry["rivals"]
+    }
     rows |= {f"{MEDIUM}, a larger model": entry["second_track"]}
     quoted = plain(entry["paces"][entry["quoted"]], MONTHS)
     return pictured(
@@ -186,7 +205,9 @@ def sections(findings, published):
     ]  # fmt: skip
     blocks = {
         "chart": _chart(entry),
-        "laws": tables.html(laws, title="Laws of gains and of waits", fits=[f"speedruns, {row['law']}" for row in laws]),
+        "laws": tables.html(
+            laws, title="Laws of gains and of waits", fits=[f"speedruns, {row['law']}" for row in laws]
+        ),
         "ahead": tables.html(ahead, title="Forecasts", fits=[""] * len(ahead)),
         "shares": tables.html(split, title="Fewer steps or shorter ones"),
     }
