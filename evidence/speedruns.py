@@ -20,7 +20,8 @@ LAWS = {
 
 
 @register("records of a speedrun, each forecast from those before",
-          lambda: [(law.suited(ROWS), ROWS) for of in LAWS.values() for law in of], seed=1, draws=500, tune=500)  # fmt: skip
+          lambda: [(law.suited(ROWS), ROWS) for of in LAWS.values() for law in of],
+          seed=1, draws=500, tune=500)  # fmt: skip
 def speedruns_ahead(parts, *, seed, **settings):
     """Forecast the next record, and those 90 and 180 days later, from every record after the tenth."""
     cuts = range(FIRST, len(ROWS))

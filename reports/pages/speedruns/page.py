@@ -187,7 +187,8 @@ def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
     entry = findings.document["speedruns"]
     laws = [
-        {"law": name, "formula": entry["laws"][name]["law"], "tests of the law": entry["laws"][name]["verdict"]["verdict"],
+        {"law": name, "formula": entry["laws"][name]["law"].partition(",")[0],
+         "tests of the law": entry["laws"][name]["verdict"]["verdict"],
          **{key: f"{entry['compared'][kind][law][key]:.1f}" for key in ("elpd", "elpd_diff")}}
         for kind, of in (("gains", GAINS), ("waits", WAITS)) for law in of for name in [_name(kind, law)]
     ]  # fmt: skip
