@@ -201,6 +201,11 @@ def schemas():
             "routed_share": number(share),
             **dict.fromkeys(["loss_c4", "loss_pile"], number(positive, nullable=True)),
         },
+        "speedrun_records": {
+            "record": whole(positive),
+            "date": pa.Column("datetime64[ns]"),
+            "minutes": number(positive),
+        },
         "speedrun_runs": {
             "track": text("track_1_short", "track_2_medium", "track_3_optimization"),
             "date": pa.Column("datetime64[ns]", nullable=True),
