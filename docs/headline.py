@@ -67,6 +67,7 @@ def digest(document):
             "beyond": {name: of["ood"] for name, of in document["lengths"]["accuracy"].items()},
             "rivals": document["lengths"]["rivals"],
         },
+        "speedruns": {key: document["speedruns"][key] for key in ("records", "quoted", "paces", "second_track")},
         "since": {key: document["since"][key] for key in ("rows", "break_year", "periods", "gains")},
     }
 
