@@ -25,6 +25,7 @@ ROWS = {
     "data_constrained_runs": 308,
     "overtraining_runs": 104,
     "routed_lms": 223,
+    "speedrun_runs": 1504,
     "gemstones": 619,
     "lm_progress": 231,
     "attribution_systems": 6,

@@ -201,6 +201,14 @@ def schemas():
             "routed_share": number(share),
             **dict.fromkeys(["loss_c4", "loss_pile"], number(positive, nullable=True)),
         },
+        "speedrun_runs": {
+            "track": text("track_1_short", "track_2_medium", "track_3_optimization"),
+            "date": pa.Column("datetime64[ns]", nullable=True),
+            "what": text(nullable=True),
+            "seed_run": number(nonnegative, nullable=True),
+            **dict.fromkeys(["step", "readings"], whole(positive)),
+            **dict.fromkeys(["loss", "seconds"], number(positive)),
+        },
         "published": {
             "quantity": text(),
             "estimate": number(finite),
