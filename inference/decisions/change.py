@@ -140,7 +140,7 @@ class Change(PrintedTable):
             "A direction is claimed where the 95% interval of the gain leaves out zero. However often one looks, that "
             "happens to a change that does nothing with a probability of at most 5%."
         )
-        yield "P(better) starts from one half for no change; half of the other changes exceed the scatter of seeds"
+        yield "Before any run, half of all changes do nothing, and half of the others exceed the scatter of seeds"
         if unequal := self.attrs["unequal"]:
             yield f"Scatters differ by {self.attrs['by']} (p = {unequal:.1g}): that of each pair is taken as one"
         else:
@@ -192,7 +192,7 @@ def _loss(table, label, recipes, logs):
     for name in () if logs else [name for name in numbers if is_called(name, CLOCKS)]:
         for recipe, of in numbers[name].groupby(recipes):
             if of.nunique() > 1:
-                found = f"runs of {quoted(recipe)} are at {name} {listed([f'{x:g}' for x in of.unique()], 3)}"
+                found = f"runs of {quoted(recipe)} are at {name} {of.min():g} to {of.max():g}"
                 raise InputError(f"{label}: {found}; {one_row}, or state where logs end with until (--until)")
     ranks = {name: (name != "loss", not EVALUATED.search(str(name))) for name in numbers if LOSS.match(str(name))}
     if not ranks:
@@ -214,7 +214,10 @@ def _ends(table, loss, recipes, until, schedule):
     run = table[seeds].astype(str).agg(", ".join, axis=1) if seeds else ""
     planned = {"schedule": schedule, "until": until} if schedule else {}
     logs = table.assign(run=recipes + ", " + run)
-    readings, recipe = as_table(logs, "curves", columns={"loss": loss}, **planned), dict(zip(logs["run"], recipes, strict=True))
+    readings, recipe = (
+        as_table(logs, "curves", columns={"loss": loss}, **planned),
+        dict(zip(logs["run"], recipes, strict=True)),
+    )
     rows = []
     for name, of in readings.groupby("run", sort=False):
         last, sd = of["loss"].iloc[-1], 0.0
