@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 from scipy.optimize import brentq
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from ...datasets.fixes import choice
 from ...datasets.kinds.curves import EVALUATED, LOSS
@@ -40,43 +40,32 @@ VARIANCE = SCALE**2 * np.exp(-2 * LOG_Z)
 LOG_WEIGHT = np.log(0.1) + LOG_Z + np.log(2) + stats.norm.logpdf(np.exp(LOG_Z))
 
 
-def weigh(t: ArrayLike, n: ArrayLike, df: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Compute how strongly losses speak for a change, and the probability that it lowers the loss if it does something.
+def log_factors(t: ArrayLike, n: ArrayLike, df: ArrayLike) -> np.ndarray:
+    """Compute the log Bayes factor of a change against none, weighted, for each of the normal priors (last axis).
 
-    Parameters
-    ----------
-    t : array_like
-        Gain over its standard error, ``scatter / sqrt(n)``.
-    n : array_like
-        Effective number of pairs of runs, ``n1 * n2 / (n1 + n2)``.
-    df : array_like
-        Degrees of freedom of the scatter.
-
-    Returns
-    -------
-    log_factor, better : ndarray
-        The logarithm of the Bayes factor of a change against none, and the probability.
-
-    Examples
-    --------
-    >>> log_factor, better = weigh(3.0, 5.0, 18)
-    >>> round(float(np.exp(log_factor)), 1), round(float(better), 3)
-    (6.6, 0.992)
+    ``t`` is the gain over its standard error, n = n1 n2 / (n1 + n2), and ``df`` are those of the scatter.
     """
     t, n, df = (np.asarray(x, float)[..., None] for x in (t, n, df))
     wider = 1.0 + n * VARIANCE
-    left = df + t**2 / wider
-    log_factors = (df + 1) / 2 * (np.log(df + t**2) - np.log(left)) - np.log(wider) / 2 + LOG_WEIGHT
-    log_factor = logsumexp(log_factors, axis=-1)
-    standing = t * np.sqrt(n * VARIANCE / wider * (df + 1) / left)
-    return log_factor, (np.exp(log_factors - log_factor[..., None]) * stats.t.cdf(standing, df + 1)).sum(-1)
+    return (df + 1) / 2 * (np.log(df + t**2) - np.log(df + t**2 / wider)) - np.log(wider) / 2 + LOG_WEIGHT
+
+
+def log_factor(t: ArrayLike, n: ArrayLike, df: ArrayLike) -> np.ndarray:
+    """Compute the log Bayes factor of a change against none, in closed form but for one sum.
+
+    Examples
+    --------
+    >>> round(float(np.exp(log_factor(3.0, 5.0, 18))), 2)  # Rouder et al. 2009, with 10 runs of each
+    6.62
+    """
+    return logsumexp(log_factors(t, n, df), axis=-1)
 
 
 def limit(n: float, df: float) -> float:
     """Compute the t from which a change is claimed at any look, infinite where no t suffices."""
 
     def above(log_t):
-        return float(weigh(np.exp(log_t), n, df)[0]) + np.log(1 - LEVEL)
+        return float(log_factor(np.exp(log_t), n, df)) + np.log(1 - LEVEL)
 
     last = np.log(FURTHEST)
     return float(np.exp(brentq(above, -2.0, last, xtol=1e-10))) if above(last) > 0 else np.inf
@@ -84,11 +73,13 @@ def limit(n: float, df: float) -> float:
 
 def judge(gain: float, scatter: float, n: float, df: float) -> dict[str, Any]:
     """Return the probabilities, the interval of the gain and the direction of a change."""
-    log_factor, better = map(float, weigh(gain / scatter * np.sqrt(n), n, df))
-    change, half = 1.0 / (1.0 + np.exp(-log_factor)), limit(n, df) * scatter / np.sqrt(n)
-    direction = "no change" if change <= 1 - LEVEL else "open"
-    direction = ("better" if gain > 0 else "worse") if abs(gain) > half else direction
-    chances = {"p_better": change * better, "p_worse": change * (1.0 - better), "p_same": 1.0 - change}
+    t, wider = gain / scatter * np.sqrt(n), 1.0 + n * VARIANCE
+    terms, half = log_factors(t, n, df), limit(n, df) * scatter / np.sqrt(n)
+    standing = t * np.sqrt((1.0 - 1.0 / wider) * (df + 1) / (df + t**2 / wider))
+    same = float(1.0 / (1.0 + np.exp(logsumexp(terms))))
+    better = (1.0 - same) * float(softmax(terms) @ stats.t.cdf(standing, df + 1))
+    direction = ("better" if gain > 0 else "worse") if abs(gain) > half else "no change" if same >= LEVEL else "open"
+    chances = {"p_better": better, "p_worse": 1.0 - same - better, "p_same": same}
     return {**chances, "direction": direction, LOW: gain - half, MIDDLE: gain, HIGH: gain + half}
 
 
@@ -97,7 +88,7 @@ def more_seeds(gain: float, scatter: float, counts: tuple[int, int], df: float) 
     more = np.arange(MOST)
     one, other = (count + more for count in counts)
     n = one * other / (one + other)
-    decides = weigh(gain / scatter * np.sqrt(n), n, df + 2 * more)[0] > -np.log(1 - LEVEL)
+    decides = log_factor(gain / scatter * np.sqrt(n), n, df + 2 * more) > -np.log(1 - LEVEL)
     return int(decides.argmax()) if decides.any() else MOST
 
 
