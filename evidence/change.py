@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from bayescaling.inference.decisions.change import judged, log_factor
 from scipy import stats
-from study import laws_of, read, register
+from study import read, register
 
 TARGET = 3.28
 SOME, MANY, SLOWER = 8, 20, 0.05  # least runs of a recipe, and of one that runs are drawn from; of seconds
@@ -139,10 +139,8 @@ def real_forecasts(parts, seed):
 
 def of_laws():
     """Return laws of the tables of the study."""
-    return (
-        laws_of("speedrun_runs", [bs.laws.Formula("loss ~ mu[track]")])()
-        + laws_of("schedule_curves", [bs.laws.Curve()])()
-    )
+    law = bs.laws.Formula("loss ~ mu[track]").suited(bs.load("speedrun_runs"))
+    return [(law, bs.load("speedrun_runs")), (bs.laws.Curve(), bs.load("schedule_curves"))]
 
 
 @register("claims about changes at one size: false ones, power, and runs needed", of_laws, seed=1, repeats=400)
