@@ -144,9 +144,9 @@ def check_options(kind, reading):
     _asked(kind, reader_options(reading))
 
 
-def read_table(kind, data, reading, **more):
+def read_table(kind, data, reading, needed=(), **more):
     """Read a table of a kind, a built-in one or a file, with the options of a `Reading` and `more`."""
-    return _read(kind, data, reader_options(reading) | more)
+    return _read(kind, data, reader_options(reading) | more, needed)
 
 
 def reader_options(reading):

@@ -1,5 +1,6 @@
 """The command ``plot``: a figure of a saved fit, as a file."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -106,11 +107,13 @@ def _drawn(name, files, chosen, html, json, more):
     from matplotlib.figure import Figure
 
     from .. import plots
-    from ..inference import compare
+    from ..inference import compare, worth
     from ..inference.checks.calibration import open_calibration
     from ..plots.with_matplotlib import WIDTH
 
     read = open_calibration if name == "calibration" else None
+    if name == "worth" and files[0].suffix != ".nc":
+        read = partial(worth, baseline=chosen.pop("baseline"), compute=chosen.pop("compute", None))
     fits = {key.removesuffix(".nc"): fit for key, fit in tables.open_fits(files, json, read).items()}
     if name == "compare":
         subject = compare(fits, progress=tables.interactive(json))

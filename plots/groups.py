@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Unpack
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from ..datasets.kinds.runs import RUNS
 from ..datasets.wording import check_choice
 from ..errors import InputError
+from ..inference.decisions.change import Change, judged
 from ..inference.decisions.worth import check_baseline, multipliers
 from ..inference.estimands.allocate import compute_range
 from ..inference.estimands.predict_group import predict_group
 from ..inference.fitted import Fit, of_kind
 from ..inference.quoted import quote_draws
-from ..inference.words import factor, flop, plain, probability, symbols
+from ..inference.words import HIGH, LOW, MIDDLE, factor, flop, plain, probability, symbols
 from ..models.loss.grouping import GROUP, GROUPS
 from .checks import EXPONENT, NAMES
 from .figure import Drawing, figure
@@ -98,16 +101,22 @@ def predict_unseen(fit, quantity, kind, *, seed=None):
 
 @figure
 def plot_worth(
-    fit: Fit, baseline: str, compute: ArrayLike | None = None, *, level: float = 0.95, **options: Any
+    fit: Fit | Change,
+    baseline: str | None = None,
+    compute: ArrayLike | None = None,
+    *,
+    level: float = 0.95,
+    **options: Any,
 ) -> Picture:
-    """Plot the compute multiplier of each group of runs against the budget.
+    """Plot the compute multiplier of each group of runs against the budget, or the gain of each at every look.
 
     Parameters
     ----------
-    fit : Fit
-        Of a `Grouped` law.
-    baseline : str
-        Group with which the others are compared.
+    fit : Fit or Change
+        Of a `Grouped` law; or what `worth` returned of a table, whose gain is drawn after each seed, in the order of
+        its rows.
+    baseline : str, optional
+        Group with which the others are compared, of a fit.
     compute : array_like, shape (compute,), optional
         Budgets in FLOP; by default from the least run to 30 times the largest one.
     **options
@@ -124,6 +133,8 @@ def plot_worth(
     >>> axes.finding[:26]
     'At 3.89e23 FLOP, b is wort'
     """
+    if isinstance(fit, Change):
+        return _looks(fit)
     level = check_level(level)
     check_baseline(fit, baseline)
     ranges = np.array([compute_range(fit, group=name) for name in fit.draws.reference[GROUPS]])
@@ -148,4 +159,30 @@ def plot_worth(
         x=Axis("Training compute (FLOP)", "flop", log=True),
         y=Axis("Compute multiplier", log=True),
         layers=tuple(layers),
+    )
+
+
+def _looks(change):
+    """Return the picture of gains after each seed, without the first looks, whose intervals are very wide."""
+    of = {name: change.attrs[name] for name in ("baseline", "by", "source")}
+    runs, looks = pd.DataFrame(change.attrs["runs"]), {}
+    for count in range(2, runs["recipe"].value_counts().max() + 1):
+        with contextlib.suppress(InputError):
+            looks[count] = judged(runs.groupby("recipe").head(count).to_dict("list"), **of)
+    layers = [Layer("line", "no change", frame(x=[min(looks), max(looks)], y=0.0), Look(GREY, "dash"), False, 1.0)]
+    for name, look in with_looks([*change.index]):
+        ends = {count: result.loc[name, [LOW, MIDDLE, HIGH]].to_numpy(float) for count, result in looks.items()}
+        widest = MOST * np.ptp(change.loc[name, [LOW, HIGH]].to_numpy(float))
+        shown = {count: three for count, three in ends.items() if np.ptp(three) <= widest}
+        layers += median_and_band([*shown], np.array([*shown.values()]).T, look, name)
+    (first, row), *_ = change.iterrows()
+    return Picture(
+        title=f"{first} gains {plain(row, '{:.4f}')} nats on {of['baseline']}; it is better with probability "
+        f"{probability(row['p_better'])}",
+        caption="Lines are differences of mean losses after each seed, and bands intervals that hold the true gain at "
+        "all looks together with a probability of 95%.",
+        x=Axis(f"Runs of each {of['by']}"),
+        y=Axis(f"Loss below that of {of['baseline']} (nats)"),
+        layers=tuple(layers),
+        source=f"Data: {of['source']}",
     )
