@@ -33,6 +33,7 @@ design fit.nc --budget 1e21 --compute 1e24
 design fit.nc --budget 20PF-days --compute 1e24 --no-gate
 worth groups.nc --baseline c4 --compute 1e21
 worth groups.nc --baseline c4 --compute 1e19:1e23:5 --switch 1e20
+worth speedrun_runs --baseline BosAlign --where "step == 1750"
 plot fit fit.nc --out fit.svg
 plot valley fit.nc --compute 1e24 --out valley.html
 plot compare fit.nc chinchilla.nc --out compare.png

@@ -28,6 +28,7 @@ from .style import BLUE, GREY, Look
 
 UNSEEN = {"typical": "typical group", "new": "a new group"}
 POINTS, FURTHER, MOST = 25, 30.0, 30.0  # budgets, how far above the largest run, and the largest factor drawn
+WIDEST = 8.0  # intervals of a look that is drawn, over that of the last
 
 
 @figure
@@ -172,7 +173,7 @@ def _looks(change):
     layers = [Layer("line", "no change", frame(x=[min(looks), max(looks)], y=0.0), Look(GREY, "dash"), False, 1.0)]
     for name, look in with_looks([*change.index]):
         ends = {count: result.loc[name, [LOW, MIDDLE, HIGH]].to_numpy(float) for count, result in looks.items()}
-        widest = MOST * np.ptp(change.loc[name, [LOW, HIGH]].to_numpy(float))
+        widest = WIDEST * np.ptp(change.loc[name, [LOW, HIGH]].to_numpy(float))
         shown = {count: three for count, three in ends.items() if np.ptp(three) <= widest}
         layers += median_and_band([*shown], np.array([*shown.values()]).T, look, name)
     (first, row), *_ = change.iterrows()
@@ -181,7 +182,7 @@ def _looks(change):
         f"{probability(row['p_better'])}",
         caption="Lines are differences of mean losses after each seed, and bands intervals that hold the true gain at "
         "all looks together with a probability of 95%.",
-        x=Axis(f"Runs of each {of['by']}"),
+        x=Axis("Runs of each"),
         y=Axis(f"Loss below that of {of['baseline']} (nats)"),
         layers=tuple(layers),
         source=f"Data: {of['source']}",

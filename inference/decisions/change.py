@@ -41,10 +41,7 @@ LOG_WEIGHT = np.log(0.1) + LOG_Z + np.log(2) + stats.norm.logpdf(np.exp(LOG_Z))
 
 
 def log_factors(t: ArrayLike, n: ArrayLike, df: ArrayLike) -> np.ndarray:
-    """Compute the log Bayes factor of a change against none, weighted, for each of the normal priors (last axis).
-
-    ``t`` is the gain over its standard error, n = n1 n2 / (n1 + n2), and ``df`` are those of the scatter.
-    """
+    """Compute terms of the Bayes factor of a change, by normal prior; n is n1 n2 / (n1 + n2), df are of the scatter."""
     t, n, df = (np.asarray(x, float)[..., None] for x in (t, n, df))
     wider = 1.0 + n * VARIANCE
     return (df + 1) / 2 * (np.log(df + t**2) - np.log(df + t**2 / wider)) - np.log(wider) / 2 + LOG_WEIGHT
@@ -77,9 +74,9 @@ def judge(gain: float, scatter: float, n: float, df: float) -> dict[str, Any]:
     terms, half = log_factors(t, n, df), limit(n, df) * scatter / np.sqrt(n)
     standing = t * np.sqrt((1.0 - 1.0 / wider) * (df + 1) / (df + t**2 / wider))
     same = float(1.0 / (1.0 + np.exp(logsumexp(terms))))
-    better = (1.0 - same) * float(softmax(terms) @ stats.t.cdf(standing, df + 1))
+    worse = (1.0 - same) * float(softmax(terms) @ stats.t.sf(standing, df + 1))
     direction = ("better" if gain > 0 else "worse") if abs(gain) > half else "no change" if same >= LEVEL else "open"
-    chances = {"p_better": better, "p_worse": 1.0 - same - better, "p_same": same}
+    chances = {"p_better": 1.0 - same - worse, "p_worse": worse, "p_same": same}
     return {**chances, "direction": direction, LOW: gain - half, MIDDLE: gain, HIGH: gain + half}
 
 
@@ -99,12 +96,9 @@ class Change(PrintedTable):
 
     def entries(self):
         """Return the rows as JSON has them, a list of dict."""
-        quantiles = (LOW, MIDDLE, HIGH)
-        return [
-            {"group": str(name), "baseline": self.attrs["baseline"], "gain": ends(row)}
-            | {key: x for key, x in row.items() if key not in quantiles}
-            for name, row in self.to_dict("index").items()
-        ]
+        rest = self.table().drop(columns=[LOW, MIDDLE, HIGH]).to_dict("index")
+        of = {"baseline": self.attrs["baseline"]}
+        return [{"group": str(name)} | of | {"gain": ends(row)} | rest[name] for name, row in self.iterrows()]
 
     def text(self):
         """Return what is printed; of a part of it its rows."""
@@ -135,9 +129,8 @@ class Change(PrintedTable):
         if unequal := self.attrs["unequal"]:
             yield f"Scatters differ by {self.attrs['by']} (p = {unequal:.1g}): that of each pair is taken as one"
         else:
-            yield "The scatter is taken as one, {:.2g} nats ({:g} degrees of freedom)".format(
-                *self[["scatter", "df"]].iloc[0]
-            )
+            scatter, df = self[["scatter", "df"]].iloc[0]
+            yield f"The scatter is taken as one, {scatter:.2g} nats ({df:g} degrees of freedom)"
         if flying := sum(sd > 0 for sd in self.attrs["runs"]["sd"]):
             yield f"{plural(flying, 'run')} in flight count with the errors of their forecasts"
 
@@ -147,14 +140,13 @@ def compare_recipes(source: Any, baseline: str, group=None, until=None, schedule
     table = as_table(source, "columns", () if until is None else CLOCKS)
     label = table.attrs.get("source", "the table")
     by, recipes = _recipes(table, label, baseline, group)
-    if not (recipes == baseline).any():
-        raise InputError(f"{label}: {unknown(f'baseline: {by}', baseline, [*recipes.unique()])}")
-    if recipes.nunique() < 2:
+    if baseline not in (names := [*recipes.unique()]):
+        raise InputError(f"{label}: {unknown(f'baseline: {by}', baseline, names)}")
+    if len(names) < 2:
         raise InputError(f"{label}: all runs are of {by} {quoted(baseline)}; give those of another one too")
     loss = _loss(table, label, recipes, until is not None)
-    if until is None:
-        runs = pd.DataFrame({"recipe": recipes, "loss": table[loss], "sd": 0.0})
-    else:
+    runs = pd.DataFrame({"recipe": recipes, "loss": table[loss], "sd": 0.0})
+    if until is not None:
         runs = _ends(table, loss, recipes, until, schedule)
     return judged(runs.to_dict("list"), baseline=baseline, by=by, source=label)
 
@@ -205,12 +197,9 @@ def _ends(table, loss, recipes, until, schedule):
     run = table[seeds].astype(str).agg(", ".join, axis=1) if seeds else ""
     planned = {"schedule": schedule, "until": until} if schedule else {}
     logs = table.assign(run=recipes + ", " + run)
-    readings, recipe = (
-        as_table(logs, "curves", columns={"loss": loss}, **planned),
-        dict(zip(logs["run"], recipes, strict=True)),
-    )
-    rows = []
-    for name, of in readings.groupby("run", sort=False):
+    readings = as_table(logs, "curves", columns={"loss": loss}, **planned)
+    recipe, rows = dict(zip(logs["run"], recipes, strict=True)), []
+    for name, of in readings[readings["clock"] <= until].groupby("run", sort=False):
         last, sd = of["loss"].iloc[-1], 0.0
         if of["clock"].iloc[-1] + of["clock"].diff().fillna(0.0).iloc[-1] < until:
             fitted = fit("curve", of, seed=1, check=False)
