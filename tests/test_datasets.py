@@ -25,6 +25,7 @@ ROWS = {
     "data_constrained_runs": 308,
     "overtraining_runs": 104,
     "routed_lms": 223,
+    "regmix": 1088,
     "gemstones": 619,
     "lm_progress": 231,
     "attribution_systems": 6,

@@ -14,7 +14,7 @@ import xarray as xr
 
 from ...datasets import KINDS
 from ...datasets.formula_nodes import Call, Name, Number, replace_names
-from ...datasets.formulas import FormulaError
+from ...datasets.formulas import FormulaError, endings
 from ...errors import InputError
 from ...models.draws import DRAWS
 from ...models.formula.law import SIGMA
@@ -214,12 +214,16 @@ def _claim(fit, question, p):
 def _variants(fit):
     """Yield fits with another choice that is as reasonable, by name: other tails, and nothing shared by groups."""
     law, laws = fit.law, {}
+
+    def is_column(name):
+        return name.name in law.columns or endings(name.name, law.columns) or name.levels
+
     if law.noise in SIGMA:
         tails = "normal" if law.tails == "student_t" else "student_t"
         laws[f"with {tails.replace('_t', '-t')} tails"] = replace(law, tails=tails)
-    if law.levels and (shared := law.roles.keys() - law.groups.keys()):
+    if law.levels and law.roles.keys() - law.groups.keys():
         key = law.levels[0][0]
-        right = replace_names(law.parsed.right, lambda name: Name(name.name, key) if name.name in shared else name)
+        right = replace_names(law.written.right, lambda name: name if is_column(name) else Name(name.name, key))
         again = {"columns": (), "signs": {}, "levels": (), "tails": "", "formula": f"{law.parsed.left} ~ {right}"}
         laws[f"with nothing shared by {', '.join(key)}"] = replace(law, **again)
     for name, other in laws.items():

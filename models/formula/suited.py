@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.formula_nodes import NEGATIVE, NUMPY, POWER, Call, Name, Number, evaluate, names_in, spell, walk
-from ...datasets.formulas import FormulaError
+from ...datasets.formulas import FormulaError, written_out
 from ...datasets.meaning.names import words
 from ...datasets.wording import listed, p_value, quoted, source_of, suggestion
 from ...errors import InputError
@@ -127,7 +127,9 @@ class SuitedToTable:
         if self.by:
             return group_constants(self, table)._find_columns(table)
         names = [str(name) for name in table.columns]
-        left, right = self.parsed.left, dict.fromkeys(name.name for name in names_in(self.parsed.right))
+        if (left := written_out(self.parsed.left, names, f"formula {self.formula!r}: ")) != self.parsed.left:
+            return replace(self, formula=f"{left} ~ {self.parsed.right}")._find_columns(table)
+        right = dict.fromkeys(name.name for name in names_in(self._written_out(names).right))
         columns = tuple(name for name in right if name in names)
         groups = [column for name, key in self.groups.items() if name not in names for column in key]
         known = f"the columns are {listed(names)}"
@@ -138,8 +140,10 @@ class SuitedToTable:
         for name in (*(name.name for name in names_in(left)), *groups):
             if name not in names:
                 refuse(f": no column {quoted(name)}{suggestion(name, names) or ';'} {known}")
-        for name in right:
-            if name not in columns and len(name) > 2 and (near := suggestion(name, names, CLOSE_NAME)):
+        for name in dict.fromkeys(name.name for name in names_in(self.parsed.right)):
+            if name.endswith("_*") and name in right:
+                refuse(f": {quoted(name)} stands for several columns; write it within sum(...)")
+            if name not in columns and len(name) > 2 and name in right and (near := suggestion(name, names, CLOSE_NAME)):
                 refuse(f": no column {quoted(name)}{near} (of a constant choose another name)")
         if not columns and not self.groups:
             refuse(f" has no column on the right of ~; {known}")
