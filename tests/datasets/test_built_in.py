@@ -205,7 +205,8 @@ def schemas():
             **dict.fromkeys(["loss_c4", "loss_pile"], number(positive, nullable=True)),
         },
         "regmix": {
-            **dict.fromkeys(["parameters", "index"], whole(positive)),
+            "parameters": whole(positive),
+            "index": whole(nonnegative),
             "split": text("train", "test"),
             **dict.fromkeys([f"share_{source}" for source in (*MEASURED, *UNMEASURED)], number(share)),
             **dict.fromkeys([f"loss_{source}" for source in MEASURED], number(positive)),
