@@ -18,7 +18,7 @@ from ...datasets.formulas import FormulaError, endings
 from ...datasets.reader import as_table
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ...models.formula.law import SIGMA
+from ...models.formula.law import NU, SIGMA
 from ..estimands.beyond import SIDES, drift_of
 from ..fitted import of_kind, once
 from ..fitting import fit as fit_law
@@ -153,16 +153,23 @@ def _weigh(fit, question, drifting, among):
         drifting.outside = None
         both = (x.whole(x.response(given)) for x in (alone, drifting))
         answers[label] = Answered(left, *both, drifting.outside, {})
-    means = law.on_scale(np.stack(_quote(fit, [*answers.values()]), axis=1))
-    if law.noise in SIGMA:
-        unit, rng = fit.draws.reference["spread"] if law.noise == "additive" else 1.0, np.random.default_rng(1)
-        nu = alone.posterior["nu_minus_one"][:, None] + 1 if law.tails == "student_t" else np.inf
-        noise = rng.standard_normal(means.shape) / np.sqrt(rng.chisquare(nu, means.shape) / nu if nu is not np.inf else 1)
-        means = means + alone.posterior["sigma"][:, None] * unit * noise
-    best = (means.argmax if is_better_higher(law) else means.argmin)(1)
+    runs = scattered(fit, np.stack(_quote(fit, [*answers.values()]), axis=1))
+    best = (runs.argmax if is_better_higher(law) else runs.argmin)(1)
     for k, one in enumerate(answers.values()):
         one.besides["p_best"] = float((best == k).mean())
     return dict(sorted(answers.items(), key=lambda item: -item[1].besides["p_best"]))
+
+
+def scattered(fit: Fit, means: np.ndarray) -> np.ndarray:
+    """Return draws of runs of mean responses, (sample, place), with their scatter, on the scale of the noise."""
+    law, posterior, rng = fit.law, fit["posterior"], np.random.default_rng(fit.record["seed"])
+    if law.noise not in SIGMA:
+        return means
+    sigma, nu = (posterior[x].values.reshape(-1, 1) if x in posterior else 0.0 for x in ("sigma", NU.name))
+    of_t = law.tails == "student_t"
+    noise = rng.standard_t(1 + nu, means.shape) if of_t else rng.standard_normal(means.shape)
+    unit = fit.draws.reference["spread"] if law.noise == "additive" else 1.0
+    return law.on_scale(means) + unit * sigma * noise
 
 
 def respond(fit: Fit, places: list[dict[str, Any]]) -> np.ndarray:
