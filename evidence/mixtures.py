@@ -1,8 +1,8 @@
 """Study of mixtures: how well a formula of shares, fitted to models of 1M parameters, ranks mixtures at 60M and 1B.
 
-Forms are compared on models of 1M alone, by leave-one-out and by the 256 models that no fit has seen. One offset of each
-size of models is that of 8 of them; the others are predicted. Histogram trees need scikit-learn, which the package does
-not.
+Forms are compared on models of 1M alone, by leave-one-out and by the 256 models that no fit has seen. One offset of
+each size of models is that of 8 of them; the others are predicted. Histogram trees need scikit-learn, which the package
+does not.
 """
 
 import time
@@ -31,20 +31,22 @@ LEFT_OUT = {"1M": 1e6, "60M": 6e7, "1B": 1e9}
 SCORES = ("rank", "regret", "regret_of_pools", "error")
 
 
-def by_least_squares(some, table, y):
-    """Predict the logarithm of a loss by least squares, linear in shares and their logarithms."""
-    shares = [of.filter(like="share_").to_numpy(float) for of in (some, table)]
-    x, at = (np.column_stack([np.ones(len(s)), s, np.log(s + NEAR)]) for s in shares)
-    return at @ np.linalg.lstsq(x, np.log(some[y]), rcond=None)[0]
+def by_least_squares(x, y):
+    """Return what predicts by least squares, linear in shares and their logarithms."""
+
+    def features(x):
+        return np.column_stack([np.ones(len(x)), x, np.log(x + NEAR)])
+
+    w = np.linalg.lstsq(features(x), y, rcond=None)[0]
+    return lambda x: features(x) @ w
 
 
-def by_trees(some, table, y):
-    """Predict the logarithm of a loss by histogram trees, with the rounds and the rate of the paper's."""
+def by_trees(x, y):
+    """Return what predicts by histogram trees, with the rounds and the rate of the paper's."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
-    model = HistGradientBoostingRegressor(max_iter=1000, learning_rate=0.01, min_samples_leaf=5, random_state=1)
-    x, at = (of.filter(like="share_").to_numpy(float) for of in (some, table))
-    return model.fit(x, np.log(some[y])).predict(at)
+    trees = HistGradientBoostingRegressor(max_iter=1000, learning_rate=0.01, min_samples_leaf=5, random_state=1)
+    return trees.fit(x, y).predict
 
 
 RIVALS = {"least squares": by_least_squares, "histogram trees": by_trees}
@@ -90,16 +92,22 @@ def calibrated(draws, loss):
     }
 
 
-def tried(form, some, y, seed):
-    """Fit a form to some models of 1M and score it on the others, with its rivals."""
+def _shares(table):
+    return table.filter(like="share_").to_numpy(float)
+
+
+def tried(form, some, y, seed, compared=False):
+    """Fit a form to some models of 1M and score it on the others, with its rivals; the elpd where it is `compared`."""
     begun = time.process_time()
     fit = bs.fit(form.replace(LOSS, y), some, seed=seed, **QUICK)
-    entry = {"ok": fit.diagnostics["ok"], "seconds": time.process_time() - begun, "elpd": float(fit.loo().elpd)}
+    entry = {"ok": fit.diagnostics["ok"], "seconds": time.process_time() - begun}
+    entry |= {"elpd": float(fit.loo().elpd)} if compared else {}
+    rivals = {name: make(_shares(some), np.log(some[y])) for name, make in RIVALS.items()}
     for name, size in LEFT_OUT.items():
         table = runs(size)
         means, loss = respond(fit, table[[*fit.law.columns]].to_dict("records")), table[y].to_numpy()
         law = scored(np.log(np.median(means, 0)), loss) | calibrated(scattered(fit, means), loss)
-        entry[name] = {"law": law} | {rival: scored(predict(some, table, y), loss) for rival, predict in RIVALS.items()}
+        entry[name] = {"law": law} | {rival: scored(predict(_shares(table)), loss) for rival, predict in rivals.items()}
     return entry
 
 
@@ -118,16 +126,17 @@ def _laws():
 def mixtures(parts, *, seed):
     """Fit the form that predicts best to several numbers of models, all forms to one, and the best to every loss."""
 
-    def made(name, form, some, y=LOSS):
-        return parts.entry(name, lambda: tried(form, some, y, seed))
+    def made(name, form, some, y=LOSS, **compared):
+        return parts.entry(name, lambda: tried(form, some, y, seed, **compared))
 
     sizes = {n: [made(f"{n} {k}", FORMULA, some) for k, some in enumerate(_sets(n))] for n in COUNTS}
     some, loss = _sets(TIMED)[0], runs(1e9)[LOSS]
-    forms = {name: sizes[TIMED][0] if name == MAIN else made(name, form, some) for name, form in FORMS.items()}
+    forms = {name: made(name, form, some, compared=True) for name, form in FORMS.items()}
     losses = {y: made(y, FORMULA, some, y)["1B"] for y in some.filter(like="loss_")}
     return {
         "form": FORMULA,
-        "forms": {name: {key: of[key] for key in ("elpd", "ok", "seconds")} | {size: _of_law(of[size]) for size in LEFT_OUT}
+        "forms": {name: {key: of[key] for key in ("elpd", "ok", "seconds")} | {size: _of_law(of[size]) for size in of
+                                                                               if size in LEFT_OUT}
                   for name, of in forms.items()},
         "sizes": {n: {"sets": len(of), "ok": sum(x["ok"] for x in of), **_mean(of)} for n, of in sizes.items()},
         "mean": {"regret": float(loss.mean() - loss.min()), "median_regret": float(loss.median() - loss.min())},

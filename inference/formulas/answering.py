@@ -16,6 +16,7 @@ from ...datasets.wording import listed, quoted, source_of, suggestion
 from ...models.draws import DRAWS
 from ...models.formula.constants import FUNCTIONS
 from ...models.formula.roles import has, sum_of
+from ...models.formula.suited import ROUNDED, find_shares
 from ...models.loss.grouping import labelled
 from ...models.loss.search import capped, least, least_of_sum, root
 from ..estimands.beyond import ROUNDING, SIDES, decades_outside, difference_of, drift_of
@@ -26,7 +27,7 @@ from .question import Question
 
 BELOW, ABOVE = 1e-3, 1e6  # how far beyond the rows a place is looked for, as factors of the least and the largest
 CELLS, SWEEPS, EXACT = 240, 30, 1e-6  # of a search for a place, and of one for the best over several columns
-ROUNDED, TINY = 0.01, 1e-9  # of shares of candidates, which are written with few digits; share of a part to start from
+TINY = 1e-9  # of a part that a search starts from
 STEEP = 1e3  # spreads of the response that a step over the whole range of a column costs beyond it
 OPERATIONS = FUNCTIONS | ARITHMETIC
 # For each argument of a function: its value from that of the function and of the other argument.
@@ -167,15 +168,14 @@ class Answering:
             return y + error * self.reference["typical"]
         return y * np.exp(error) if self.law.noise == "relative" else special.expit(special.logit(y) + error)
 
-    def _outside(self, name, x, rows):
+    def _outside(self, name, x, low, high):
         """Return by how many decades values of a column lie outside rows; of shares the whole counts as a decade."""
-        low, high = rows[name].min(), rows[name].max()
         return decades_outside(x, low, high) if name not in self.shares else x - np.clip(x, low, high)
 
     def _decades(self, given):
         """Return by how many decades values of columns lie above (positive) or below those of a group, the farthest."""
-        rows, columns = self._rows_of(given)[0], [name for name in self.law.columns if name in given]
-        each = [self._outside(name, self.whole(given[name]), rows) for name in columns]
+        ends = self._rows_of(given)[2]
+        each = [self._outside(name, self.whole(given[name]), *ends[name]) for name in self.law.columns if name in given]
         far = np.stack([np.zeros(self.count), *each])
         return np.take_along_axis(far, np.abs(far).argmax(0)[None], 0)[0]
 
@@ -185,22 +185,23 @@ class Answering:
         return sum(each)
 
     def _rows_of(self, given):
-        """Return the rows of the groups that are given, all where there are none, and the place of the group."""
+        """Return the rows of the groups that are given, all where there are none, the place of the group, and ends."""
         key = tuple(given.get(name) for name in self.by)
         if key not in self._groups:
             same = [labelled(self.table[name]) == level for name, level in zip(self.by, key, strict=True) if level]
             rows = self.table[np.logical_and.reduce(same)] if same else self.table
             rows = rows if len(rows) else self.table
-            self._groups[key] = rows, int(np.searchsorted(np.unique(self.labels), self.labels[rows.index[0]]))
+            place = int(np.searchsorted(np.unique(self.labels), self.labels[rows.index[0]]))
+            self._groups[key] = rows, place, {name: (rows[name].min(), rows[name].max()) for name in self.law.columns}
         return self._groups[key]
 
     def _note_where(self, given):
         """Note how far columns lie outside the rows, on either side."""
-        self.outside, rows = self.outside or {}, self._rows_of(given)[0]
+        self.outside, ends = self.outside or {}, self._rows_of(given)[2]
         of = ", ".join(given[name] for name in self.by if name in given)
         for name in self.law.columns:
-            low, high, x = rows[name].min(), rows[name].max(), np.median(given[name])
-            if not np.isfinite(x) or abs(decades := float(self._outside(name, x, rows))) <= ROUNDING:
+            (low, high), x = ends[name], np.median(given[name])
+            if not np.isfinite(x) or abs(decades := float(self._outside(name, x, low, high))) <= ROUNDING:
                 continue
             far = f"{abs(decades):.2g}{' ranges' * (name not in self.shares)} {'above' if decades > 0 else 'below'}"
             if low > 0 and name not in self.shares:
@@ -338,7 +339,11 @@ class Answering:
         """Return the values of columns at rows of a table, by the name of the row, refusing rows that do not answer."""
         names, outer, at = self._names(question), self._read(question, {}), {}
         for name in dict.fromkeys((*names, *(x for x in self.law.columns if x in rows and x not in outer))):
-            x = rows[name] if name in rows else self._refuse(f"{source_of(rows)} lacks {quoted(name)} of {listed(names)}")
+            x = (
+                rows[name]
+                if name in rows
+                else self._refuse(f"{source_of(rows)} lacks {quoted(name)} of {listed(names)}")
+            )
             if x.dtype.kind not in "fiub" or not np.isfinite(x.to_numpy(float)).all():
                 self._refuse(f"{source_of(rows)}: column {quoted(name)} holds what is no number; correct it")
             for k, value in enumerate(x.to_numpy(float)):
@@ -448,12 +453,6 @@ def is_better_higher(law):
     name = law.counts[0] if law.counts else left.name if isinstance(left, Name) else ""
     name = law.letters.get(name, name)
     return is_called(name, RISING) and not is_called(name, FALLING)
-
-
-def find_shares(columns: Any) -> list[str]:
-    """Return the names of those of the columns that are shares of one whole, none where those from 0 to 1 do not add up."""
-    shares = columns.loc[:, ((columns >= 0) & (columns <= 1)).all()]
-    return [*shares] if shares.shape[1] > 1 and (abs(shares.sum(axis=1) - 1) <= 2 * ROUNDED).all() else []
 
 
 def _flatten(x: xr.DataArray) -> np.ndarray:

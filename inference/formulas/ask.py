@@ -63,9 +63,9 @@ def ask(fit: Fit, *questions: str, among: TableSource | None = None) -> Interval
         of a comparison, of a difference that of being above 0, and its ``direction``. The direction is "open" unless
         it has a probability of at least 0.95 in this fit and in those of other choices, which ``variants`` names.
         Of candidates there is a row each, with ``p_best``, the probability that a run of it is better than one of each
-        other, given the scatter of runs. ``beyond`` says how far columns lie outside the rows, on either side, and ``decades`` is the farthest, NaN of
-        constants alone. ``strength`` is the grade of the number, ``because`` why it is no better, and ``marks`` are
-        those of the fit: sampling, then fit of the law. ``answer`` is the row in words.
+        other, given the scatter of runs. ``beyond`` says how far columns lie outside the rows, on either side, and
+        ``decades`` is the farthest, NaN of constants alone. ``strength`` is the grade of the number, ``because`` why it
+        is no better, and ``marks`` are those of the fit: sampling, then fit of the law. ``answer`` is the row in words.
 
     Raises
     ------

@@ -46,13 +46,14 @@ class FormulaTests(Tests):
     def wider_laws(self, rows):
         """Return neighbours of the formula: with a floor, a break or an offset; of one column, curves between levels.
 
-        These are a logistic in the column's logarithm and, where the response rises, a power from a ceiling.
+        These are a logistic in the column's logarithm and, where the response rises, a power from a ceiling. A sum over
+        columns has none, as no column is apart.
         """
         if self.noise == "binomial":
             return (replace(self, noise="beta-binomial"),)
-        if self.counts or not self.columns:
+        if self.counts or not self.columns or self.parsed.right != self.written.right:
             return ()
-        left, right, used = str(self.written.left), self.written.right, {*self.columns, *self.roles}
+        left, right, used = str(self.parsed.left), self.parsed.right, {*self.columns, *self.roles}
         column = max(self.columns, key=lambda name: rows[name].nunique())
         new = {name: _unused(name, used) for name in ("E", "x0", "d1", "f1", "c1", "low", "high", "mid", "b", "top")}
         moved = Call("+", (Name(column), Name(new["x0"])))
@@ -64,7 +65,7 @@ class FormulaTests(Tests):
             curves = ["{low} + {high} / (1 + ({mid} / {x})**{b})", *["{top} - {high} * {x}**-{b}"] * (not self.floors)]
         curves = curves if len(self.columns) == 1 and not self.apart else []
         breaks = ["({right}) * (1 + ({x} / {d1})**(1 / {f1}))**(-{c1} * {f1})"]
-        forms = [*(curves + floors + breaks if rises else floors + breaks + curves), *["{offset}"] * (offset != str(right))]
+        forms = [*(curves + floors + breaks if rises else floors + breaks + curves), "{offset}"]
         forms = forms if (rows[column] > 0).all() else floors
         forms = [form.format(x=spell(column), right=right, offset=offset, **new) for form in forms]
         given = {name: self.priors[name] for name, role in self.roles.items() if role.kind == "given"}

@@ -73,7 +73,9 @@ def least_of_sum(objective, parts, most):
     total, size, value = parts.sum(0), None, objective(parts)
     for _ in range(STEPS):
         step = SMALL * (parts + SMALL * total)
-        each = parts[:, None] + step[:, None] * np.eye(len(parts)).reshape(len(parts), len(parts), *[1] * (parts.ndim - 1))
+        each = parts[:, None] + step[:, None] * np.eye(len(parts)).reshape(
+            len(parts), len(parts), *[1] * (parts.ndim - 1)
+        )
         slope = (objective(each) - value) / step
         slope = slope - (slope * parts).sum(0) / total
         usual = (abs(slope) * parts).sum(0) / total + np.finfo(float).tiny

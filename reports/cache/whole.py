@@ -17,6 +17,7 @@ CLAIMS = {  # names of the pages of claims, by the section of the template of th
     "arithmetic": "abacus",
     "small_models": "known-floor",
     "experts": "experts",
+    "mixtures": "mixtures",
 }
 FILES = (PAGE, "appendix.html", *(f"{name}.html" for name in CLAIMS.values()))
 

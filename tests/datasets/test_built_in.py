@@ -13,8 +13,8 @@ from bayescaling.datasets.kinds.evaluations import BENCHMARKS
 from bayescaling.datasets.kinds.scores import CONFIDENCES
 
 CORPORA = ("C4", "RedPajama", "RefinedWeb")
-MEASURED = str.split("arxiv freelaw pubmed_central wikipedia_en dm_mathematics github stackexchange gutenberg_pg_19 pile_cc "
-                     "ubuntu_irc hackernews pubmed_abstracts uspto_backgrounds")  # fmt: skip
+MEASURED = str.split("arxiv freelaw pubmed_central wikipedia_en dm_mathematics github stackexchange gutenberg_pg_19 "
+                     "pile_cc ubuntu_irc hackernews pubmed_abstracts uspto_backgrounds")  # fmt: skip
 UNMEASURED = ["nih_exporter", "philpapers", "enron_emails", "europarl"]
 PALOMA = ("c4", "redpajama", "refinedweb", "ptb", "code")
 

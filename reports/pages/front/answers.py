@@ -274,6 +274,12 @@ def _experts(document):
     return facts, (f"experts, {quoted}", *(f"experts, {name}" for name in rivals)), named
 
 
+def _mixtures(document):
+    entry = document["mixtures"]
+    facts = make_facts(entry["verdict"], width=width(entry["correlation"]), decades=0.0)
+    return facts, ("mixtures",), entry
+
+
 # By the key of results.json that an answer follows from: section of the template, page, and function for the rest.
 ANSWERED = {
     "compute_equivalent_gain": ("progress", "progress", _progress),
@@ -284,4 +290,5 @@ ANSWERED = {
     "lengths": ("arithmetic", "arithmetic", _arithmetic),
     "small_lm": ("small_models", "small-models", _truth),
     "experts": ("experts", "experts", _experts),
+    "mixtures": ("mixtures", "mixtures", _mixtures),
 }

@@ -1,4 +1,4 @@
-"""The page on mixtures: whether models of 1M parameters tell which mixture of sources is best at 1B, in runs of one study."""
+"""The page on mixtures: whether models of 1M parameters tell which mixture of sources is best at 1B."""
 
 from functools import partial
 
@@ -51,13 +51,14 @@ def numbers(of):
     ranks, best = measured.rank(), places[0]
     named = [name_quantiles(draws[:, k]) | {"measured": float(measured[k]), "rank": int(ranks[k])} for k in places]
     return {
-        "rows": len(of.rows), "law": of.law.label, **results.check_entries(of), "count": len(large), "choice": best + 1,
+        "rows": len(of.rows), "law": of.law.label, **results.check_entries(of), "count": len(large),
+        "choice": best + 1,
         "p_best": float(answers["p_best"].iloc[0]), "rank": name_quantiles(draws[:, best]), "measured": int(ranks[best]),
         "regret": float(measured[best] - measured.min()), "usual": float(measured.median() - measured.min()),
         "correlation": name_quantiles([np.corrcoef(x, ranks)[0, 1] for x in draws]),
         "candidates": {
-            f"mixture {place + 1}": {name: float(row[name]) for name in (LOW, MIDDLE, HIGH, "p_best")} | {"ranks": of_ranks}
-            for place, (_, row), of_ranks in zip(places, answers.iterrows(), named, strict=True)
+            f"mixture {place + 1}": {x: float(row[x]) for x in (LOW, MIDDLE, HIGH, "p_best")} | {"ranks": of}
+            for place, (_, row), of in zip(places, answers.iterrows(), named, strict=True)
         },
     }  # fmt: skip
 
@@ -65,10 +66,10 @@ def numbers(of):
 def sections(findings, published):
     """Return the sections of the page, in order; see `Page.sections`."""
     entry = findings.document["mixtures"]
-    first = dict(list(entry["candidates"].items())[:SHOWN])
+    shown = dict(list(entry["candidates"].items())[:SHOWN])
     chart = pictured(
         plot_intervals,
-        {name: {key: of[key] for key in (LOW, MIDDLE, HIGH)} for name, of in first.items()},
+        {name: {key: of[key] for key in (LOW, MIDDLE, HIGH)} for name, of in shown.items()},
         "Loss on Pile-CC that the law gives a model of 1M, nats a token",
         title=f"Mixture {entry['choice']} is the best of {entry['count']} with a probability of {entry['p_best']:.0%}",
         caption="Medians and 95% intervals, the likeliest to be the best first.",
@@ -76,9 +77,11 @@ def sections(findings, published):
     )
     rows = [
         {"mixture": name, "loss at 1M": plain(of, "{:.3f}"), "P(best)": f"{of['p_best']:.0%}",
-         "rank by the law": plain(of["ranks"], "{:.0f}"), "loss at 1B": of["ranks"]["measured"], "its rank": of["ranks"]["rank"]}
-        for name, of in first.items()
+         "rank by the law": plain(of["ranks"], "{:.0f}"), "loss at 1B": of["ranks"]["measured"],
+         "its rank": of["ranks"]["rank"]}
+        for name, of in shown.items()
     ]  # fmt: skip
     note = "P(best): that a model of this mixture has a lower loss than one of each other, with the scatter of models."
     blocks = {"chart": chart, "candidates": tables.html(rows, note=note, title="Candidates", fits=[FIT])}
-    return prose.sections(__file__, blocks, findings=findings, entry=entry, STUDY=STUDY)
+    first, second, *_ = sorted((of["elpd"] for of in entry["study"]["forms"].values()), reverse=True)
+    return prose.sections(__file__, blocks, findings=findings, entry=entry, STUDY=STUDY, lead=first - second)
