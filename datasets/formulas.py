@@ -7,8 +7,8 @@
     power      = atom [("**" | "^") signed]
     atom       = number | name ["[" level {"," level} "]"] | function "(" sum {"," sum} ")" | "(" sum ")"
 
-In ``sum(w_* * share_*)`` a name that ends in ``_*`` stands for several: a term for each column that is called so. A name
-with blanks or signs stands in backticks. A name is a function only before a bracket. A line break is a blank.
+In ``sum(w_* * share_*)`` a name that ends in ``_*`` stands for several: a term for each column that is called so. A
+name with blanks or signs stands in backticks. A name is a function only before a bracket. A line break is a blank.
 """
 
 from __future__ import annotations

@@ -135,17 +135,15 @@ def mixtures(parts, *, seed):
     losses = {y: made(y, FORMULA, some, y)["1B"] for y in some.filter(like="loss_")}
     return {
         "form": FORMULA,
-        "forms": {name: {key: of[key] for key in ("elpd", "ok", "seconds")} | {size: _of_law(of[size]) for size in of
-                                                                               if size in LEFT_OUT}
-                  for name, of in forms.items()},
+        "forms": {
+            name: {key: of[key] for key in ("elpd", "ok", "seconds")}
+            | {size: {key: of[size]["law"][key] for key in SCORES} for size in LEFT_OUT}
+            for name, of in forms.items()
+        },
         "sizes": {n: {"sets": len(of), "ok": sum(x["ok"] for x in of), **_mean(of)} for n, of in sizes.items()},
         "mean": {"regret": float(loss.mean() - loss.min()), "median_regret": float(loss.median() - loss.min())},
         "losses": {y: {name: {key: x[key] for key in SCORES} for name, x in of.items()} for y, of in losses.items()},
     }  # fmt: skip
-
-
-def _of_law(entry):
-    return {key: entry["law"][key] for key in SCORES}
 
 
 def _mean(entries):
