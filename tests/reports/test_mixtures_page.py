@@ -31,7 +31,7 @@ def test_page_terminal_and_fit_have_one_number(folder, document):
     assert sum(of["p_best"] for of in entry["candidates"].values()) == pytest.approx(1)
     median = respond(fit, large[[*fit.law.columns]].to_dict("records"))
     each = [spearmanr(x, large[page.LOSS])[0] for x in median[::50]]
-    assert entry["correlation"]["q2.5"] - 0.01 < min(each) and max(each) < entry["correlation"]["q97.5"] + 0.01
+    assert entry["correlation"]["q2.5"] < min(each) and max(each) < entry["correlation"]["q97.5"]
     chosen = large[page.LOSS][entry["choice"] - 1]
     assert entry["regret"] == pytest.approx(chosen - large[page.LOSS].min())
     assert entry["measured"] == (large[page.LOSS] < chosen).sum() + 1

@@ -48,19 +48,28 @@ def numbers(of):
     answers, measured = of.ask("best share_*", among=large), large[LOSS]
     places = [int(name.removeprefix("row ")) - 1 for name in answers.index]
     draws = respond(of, large[[*of.law.columns]].to_dict("records")).argsort(1).argsort(1) + 1
-    ranks, best = measured.rank(), places[0]
+    ranks, best = measured.rank().to_numpy(), places[0]
+    drawn = np.random.default_rng(1).integers(len(large), size=draws.shape)  # mixtures again, one draw each
     named = [name_quantiles(draws[:, k]) | {"measured": float(measured[k]), "rank": int(ranks[k])} for k in places]
+    candidates = {
+        f"mixture {place + 1}": {x: float(row[x]) for x in (LOW, MIDDLE, HIGH, "p_best")} | {"ranks": ranked}
+        for place, (_, row), ranked in zip(places, answers.iterrows(), named, strict=True)
+    }
+    again = (np.corrcoef(x[some], ranks[some])[0, 1] for x, some in zip(draws, drawn, strict=True))
     return {
-        "rows": len(of.rows), "law": of.law.label, **results.check_entries(of), "count": len(large),
+        "rows": len(of.rows),
+        "law": of.law.label,
+        **results.check_entries(of),
+        "count": len(large),
         "choice": best + 1,
-        "p_best": float(answers["p_best"].iloc[0]), "rank": name_quantiles(draws[:, best]), "measured": int(ranks[best]),
-        "regret": float(measured[best] - measured.min()), "usual": float(measured.median() - measured.min()),
-        "correlation": name_quantiles([np.corrcoef(x, ranks)[0, 1] for x in draws]),
-        "candidates": {
-            f"mixture {place + 1}": {x: float(row[x]) for x in (LOW, MIDDLE, HIGH, "p_best")} | {"ranks": of}
-            for place, (_, row), of in zip(places, answers.iterrows(), named, strict=True)
-        },
-    }  # fmt: skip
+        "p_best": float(answers["p_best"].iloc[0]),
+        "rank": name_quantiles(draws[:, best]),
+        "measured": int(ranks[best]),
+        "regret": float(measured[best] - measured.min()),
+        "usual": float(measured.median() - measured.min()),
+        "correlation": name_quantiles([*again]),
+        "candidates": candidates,
+    }
 
 
 def sections(findings, published):
@@ -82,6 +91,6 @@ def sections(findings, published):
         for name, of in shown.items()
     ]  # fmt: skip
     note = "P(best): that a model of this mixture has a lower loss than one of each other, with the scatter of models."
-    blocks = {"chart": chart, "candidates": tables.html(rows, note=note, title="Candidates", fits=[FIT])}
+    blocks = {"chart": chart, "candidates": tables.html(rows, note=note, title="Candidates")}
     first, second, *_ = sorted((of["elpd"] for of in entry["study"]["forms"].values()), reverse=True)
     return prose.sections(__file__, blocks, findings=findings, entry=entry, STUDY=STUDY, lead=first - second)
