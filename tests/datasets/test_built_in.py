@@ -205,7 +205,7 @@ def schemas():
             **dict.fromkeys(["loss_c4", "loss_pile"], number(positive, nullable=True)),
         },
         "regmix": {
-            "parameters": whole(positive),
+            "parameters": number(positive),
             "index": whole(nonnegative),
             "split": text("train", "test"),
             **dict.fromkeys([f"share_{source}" for source in (*MEASURED, *UNMEASURED)], number(share)),
