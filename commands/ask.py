@@ -5,6 +5,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
+from ..errors import InputError
 from . import options, tables
 
 
@@ -31,6 +32,8 @@ def ask(
     from ..models.published import laws
 
     if str(file) in laws() and not file.exists():
+        if among:
+            raise InputError(f"--among: {file} has no draws to weigh candidates with; fit it to a table")
         answered = published(str(file)).ask(*questions)
         tables.print_result(answered, answered["value"].to_dict(), json)
         return

@@ -136,11 +136,11 @@ def written_out(node: Node, columns: Collection[str], where: str = "") -> Node:
     (first, ends), *others = found.items()
     if differs := next((name for name, other in others if {*other} != {*ends}), None):
         raise FormulaError(f"{about} {first} and {differs} are not of the same columns; rename one of them")
-    terms = [
-        replace_names(node.arguments[0], lambda name, end=end: replace(name, name=name.name.replace("*", end)))
-        for end in ends
-    ]
-    return reduce(lambda total, term: Call("+", (total, term)), terms)
+
+    def term(end: str) -> Node:
+        return replace_names(node.arguments[0], lambda name: replace(name, name=name.name.replace("*", end)))
+
+    return reduce(lambda total, end: Call("+", (total, term(end))), ends[1:], term(ends[0]))
 
 
 class Reader:

@@ -339,22 +339,21 @@ class Answering:
         """Return the values of columns at rows of a table, by the name of the row, refusing rows that do not answer."""
         names, outer, at = self._names(question), self._read(question, {}), {}
         for name in dict.fromkeys((*names, *(x for x in self.law.columns if x in rows and x not in outer))):
-            x = (
-                rows[name]
-                if name in rows
-                else self._refuse(f"{source_of(rows)} lacks {quoted(name)} of {listed(names)}")
-            )
+            if name not in rows:
+                self._refuse(f"{source_of(rows)} lacks {quoted(name)} of {listed(names)}")
+            x = rows[name]
             if x.dtype.kind not in "fiub" or not np.isfinite(x.to_numpy(float)).all():
                 self._refuse(f"{source_of(rows)}: column {quoted(name)} holds what is no number; correct it")
             for k, value in enumerate(x.to_numpy(float)):
                 at.setdefault(f"row {k + 1}", dict(outer))[name] = value
-        equal = [(*question.sides, abs)] if question.sides else []
+        equal = [question.sides] if question.sides else []
         for label, given in at.items():
-            for left, right, size in (*equal, *((*both, float) for both in question.limits)):
+            for left, right in (*equal, *question.limits):
                 x, wanted = (float(np.median(self.value(node, given))) for node in (left, right))
-                if size(x - wanted) > ROUNDED * abs(wanted):
-                    fault = f"and {'not' if size is abs else 'may be at most'} {right}"
-                    self._refuse(f"{source_of(rows)}, {label}: {left} is {x:.4g}, {fault}; correct it or leave it out")
+                fault = "not" if (left, right) in equal else "may be at most"
+                if (abs(x - wanted) if fault == "not" else x - wanted) > ROUNDED * abs(wanted):
+                    why = f"{left} is {x:.4g}, and {fault} {right}; correct it or leave it out"
+                    self._refuse(f"{source_of(rows)}, {label}: {why}")
         return at
 
     def _search_best(self, names, sides, met, given):

@@ -162,7 +162,8 @@ def _weigh(fit, question, drifting, among):
 
 def scattered(fit: Fit, means: np.ndarray) -> np.ndarray:
     """Return draws of runs of mean responses, (sample, place), with their scatter, on the scale of the noise."""
-    law, posterior, rng = fit.law, fit["posterior"], np.random.default_rng(fit.record["seed"])
+    law: Any = fit.law
+    posterior, rng = fit["posterior"], np.random.default_rng(fit.record["seed"])
     if law.noise not in SIGMA:
         return means
     sigma, nu = (posterior[x].values.reshape(-1, 1) if x in posterior else 0.0 for x in ("sigma", NU.name))
