@@ -63,7 +63,8 @@ class Call:
             return "-" + _bracketed(self.arguments[0], strength)
         left, right = self.arguments
         if self.function == POWER:
-            return f"{_bracketed(left, strength + 1)}**{_bracketed(right, STRENGTH[NEGATIVE])}"
+            base, exponent = _bracketed(left, strength + 1), _bracketed(right, STRENGTH[NEGATIVE])
+            return f"{base} ** {exponent}" if base.endswith("*") else f"{base}**{exponent}"
         right = _bracketed(right, strength + (self.function in "-/"))
         return f"{_bracketed(left, strength)} {self.function} {right}"
 
@@ -85,7 +86,7 @@ class ParsedFormula:
 
 def spell(name: str) -> str:
     """Write a name as a formula has it: between backticks, unless it is letters, digits and underscores."""
-    return name if re.fullmatch(r"[^\W\d]\w*", name) else f"`{name}`"
+    return name if re.fullmatch(r"[^\W\d]\w*(_\*)?", name) else f"`{name}`"
 
 
 PAIRS = (("A", "alpha"), ("B", "beta"), ("C", "gamma"), ("F", "delta"), ("G", "zeta"), ("H", "eta"))

@@ -7,29 +7,32 @@
     power      = atom [("**" | "^") signed]
     atom       = number | name ["[" level {"," level} "]"] | function "(" sum {"," sum} ")" | "(" sum ")"
 
-A name with blanks or signs stands in backticks. A name is a function only before a bracket. A line break is a blank.
+In ``sum(w_* * share_*)`` a name that ends in ``_*`` stands for several: a term for each column that is called so. A
+name with blanks or signs stands in backticks. A name is a function only before a bracket. A line break is a blank.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from functools import reduce
 from typing import Any, NamedTuple, NoReturn
 
 from ..errors import InputError
 from .formula_nodes import NEGATIVE, POWER, Call, Name, Node, Number, ParsedFormula, names_in, replace_names, walk
-from .wording import suggestion
+from .wording import listed, suggestion
 
 # Functions by name, with how many arguments each takes at least and at most.
 FUNCTIONS = dict.fromkeys(("exp", "log", "log2", "log10", "log1p", "sqrt", "abs", "expit", "Phi"), (1, 1))
-FUNCTIONS |= {"min": (2, 9), "max": (2, 9)}
+FUNCTIONS |= {"min": (2, 9), "max": (2, 9), "sum": (1, 1)}
 DEEPEST, MOST, LONGEST = 60, 200, 4000  # brackets within each other, signs, and characters
 LARGEST = 1000  # names and numbers of a formula whose named parts are in their places
 TOKEN = re.compile(
     r"(?P<blank>\s+)"
     r"|(?P<number>(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)"
-    r"|(?P<name>[^\W\d]\w*)"
+    r"|(?P<name>[^\W\d]\w*(?:(?<=_)\*(?!\w|\*(?!\*)))?)"
     r"|`(?P<odd>[^`]*)`"
     r"|(?P<quote>[\"'])(?P<text>.*?)(?P=quote)"
     r"|(?P<sign>\*\*|<=|>=|[-+*/^()\[\],~;=<>−])"
@@ -96,6 +99,48 @@ def parse_expression(text: str, what: str = "expression") -> Node:
     node = reader.sum()
     reader.end()
     return node
+
+
+def endings(name: str, columns: Collection[str]) -> list[str]:
+    """Return what the * of a name stands for: the rest of each column that is called so, none of a name without *.
+
+    Examples
+    --------
+    >>> endings("share_*", ["share_web", "share_code", "loss"])
+    ['web', 'code']
+    """
+    before, star, after = name.partition("*")
+    longer = [column for column in columns if star and len(column) > len(name) - 1]
+    return [x[len(before) : len(x) - len(after)] for x in longer if x.startswith(before) and x.endswith(after)]
+
+
+def written_out(node: Node, columns: Collection[str], where: str = "") -> Node:
+    """Return an expression with a term for each column in the place of every ``sum(...)``; `where` begins messages.
+
+    Examples
+    --------
+    >>> str(written_out(parse_expression("c * sum(b_* * share_*)"), ["share_web", "share_code"]))
+    'c * (b_web * share_web + b_code * share_code)'
+    """
+    if not isinstance(node, Call):
+        return node
+    node = Call(node.function, tuple(written_out(part, columns, where) for part in node.arguments))
+    if node.function != "sum":
+        return node
+    names, about = [name.name for name in names_in(node) if "*" in name.name], f"{where}{node}:"
+    if not names:
+        raise FormulaError(f"{about} no name has a *; write one for columns, such as sum(b_* * share_*)")
+    found = {name: ends for name in names if (ends := endings(name, columns))}
+    if not found:
+        raise FormulaError(f"{about} no column is called as {listed(names)}; the columns are {listed(columns, 20)}")
+    (first, ends), *others = found.items()
+    if differs := next((name for name, other in others if {*other} != {*ends}), None):
+        raise FormulaError(f"{about} {first} and {differs} are not of the same columns; rename one of them")
+
+    def term(end: str) -> Node:
+        return replace_names(node.arguments[0], lambda name: replace(name, name=name.name.replace("*", end)))
+
+    return reduce(lambda total, end: Call("+", (total, term(end))), ends[1:], term(ends[0]))
 
 
 class Reader:

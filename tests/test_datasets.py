@@ -27,6 +27,7 @@ ROWS = {
     "routed_lms": 223,
     "speedrun_records": 90,
     "speedrun_runs": 1504,
+    "regmix": 1088,
     "gemstones": 619,
     "lm_progress": 231,
     "attribution_systems": 6,

@@ -10,14 +10,15 @@ import xarray as xr
 
 from ...datasets.deferred import special
 from ...datasets.formula_nodes import ARITHMETIC, NEGATIVE, POWER, Call, Name, Number, names_in, spell
-from ...datasets.formulas import FormulaError
+from ...datasets.formulas import FormulaError, endings, written_out
 from ...datasets.meaning.names import FALLING, RISING, is_called
-from ...datasets.wording import listed, quoted, suggestion
+from ...datasets.wording import listed, quoted, source_of, suggestion
 from ...models.draws import DRAWS
 from ...models.formula.constants import FUNCTIONS
-from ...models.formula.roles import has
+from ...models.formula.roles import has, sum_of
+from ...models.formula.suited import ROUNDED, find_shares
 from ...models.loss.grouping import labelled
-from ...models.loss.search import least, root
+from ...models.loss.search import capped, least, least_of_sum, root
 from ..estimands.beyond import ROUNDING, SIDES, decades_outside, difference_of, drift_of
 from ..fitted import once
 from ..quoted import drift_errors
@@ -26,6 +27,7 @@ from .question import Question
 
 BELOW, ABOVE = 1e-3, 1e6  # how far beyond the rows a place is looked for, as factors of the least and the largest
 CELLS, SWEEPS, EXACT = 240, 30, 1e-6  # of a search for a place, and of one for the best over several columns
+TINY = 1e-9  # of a part that a search starts from
 STEEP = 1e3  # spreads of the response that a step over the whole range of a column costs beyond it
 OPERATIONS = FUNCTIONS | ARITHMETIC
 # For each argument of a function: its value from that of the function and of the other argument.
@@ -63,7 +65,7 @@ class Answering:
         self.posterior = {name: _flatten(x) for name, x in posterior.items()}
         self.count = posterior.sizes["chain"] * posterior.sizes["draw"]
         self.responses = [name.name for name in names_in(self.law.parsed.left)]
-        self.by = self.law.apart
+        self.by, self.shares = self.law.apart, find_shares(self.table[[*self.law.columns]])
         self.labels = np.array(self.law.group_labels(self.table, self.by))
         self.alone = Answering(fit, text, drifts=False) if drifts else self
         self.slopes = once(fit, "slopes", lambda: self._slopes(fit)) if drifts else None
@@ -88,6 +90,9 @@ class Answering:
         """Return values of columns and names of groups at which a question is asked."""
         given, known = dict(outer), (*self.law.columns, *self.responses, *self.by)
         for name, node in question.given.items():
+            if several := self._called(name):
+                given |= dict.fromkeys([x for x in several if x not in question.given], self.value(node, given))
+                continue
             if name not in known:
                 self._refuse(f"{quoted(name)} is no column of the formula", name, known)
             given[name] = str(node).strip("`") if name in self.by else self.value(node, given)
@@ -106,6 +111,8 @@ class Answering:
                 return np.float64(node.value)
             case Name():
                 return self._value_of(node, given)
+            case Call("sum"):
+                return self.value(self._written_out(node), given)
         parts = [np.asarray(self.value(part, given), float)[()] for part in node.arguments]  # numbers stay numbers
         with np.errstate(all="ignore"):
             return OPERATIONS[node.function](*parts)
@@ -161,10 +168,14 @@ class Answering:
             return y + error * self.reference["typical"]
         return y * np.exp(error) if self.law.noise == "relative" else special.expit(special.logit(y) + error)
 
+    def _outside(self, name, x, low, high):
+        """Return by how many decades values of a column lie outside rows; of shares the whole counts as a decade."""
+        return decades_outside(x, low, high) if name not in self.shares else x - np.clip(x, low, high)
+
     def _decades(self, given):
         """Return by how many decades values of columns lie above (positive) or below those of a group, the farthest."""
-        rows, columns = self._rows_of(given)[0], [name for name in self.law.columns if name in given]
-        each = [decades_outside(self.whole(given[name]), rows[name].min(), rows[name].max()) for name in columns]
+        ends = self._rows_of(given)[2]
+        each = [self._outside(name, self.whole(given[name]), *ends[name]) for name in self.law.columns if name in given]
         far = np.stack([np.zeros(self.count), *each])
         return np.take_along_axis(far, np.abs(far).argmax(0)[None], 0)[0]
 
@@ -174,25 +185,26 @@ class Answering:
         return sum(each)
 
     def _rows_of(self, given):
-        """Return the rows of the groups that are given, all where there are none, and the place of the group."""
+        """Return the rows of the groups that are given, all where there are none, the place of the group, and ends."""
         key = tuple(given.get(name) for name in self.by)
         if key not in self._groups:
             same = [labelled(self.table[name]) == level for name, level in zip(self.by, key, strict=True) if level]
             rows = self.table[np.logical_and.reduce(same)] if same else self.table
             rows = rows if len(rows) else self.table
-            self._groups[key] = rows, int(np.searchsorted(np.unique(self.labels), self.labels[rows.index[0]]))
+            place = int(np.searchsorted(np.unique(self.labels), self.labels[rows.index[0]]))
+            self._groups[key] = rows, place, {name: (rows[name].min(), rows[name].max()) for name in self.law.columns}
         return self._groups[key]
 
     def _note_where(self, given):
         """Note how far columns lie outside the rows, on either side."""
-        self.outside, rows = self.outside or {}, self._rows_of(given)[0]
+        self.outside, ends = self.outside or {}, self._rows_of(given)[2]
         of = ", ".join(given[name] for name in self.by if name in given)
         for name in self.law.columns:
-            low, high, x = rows[name].min(), rows[name].max(), np.median(given[name])
-            if not np.isfinite(x) or abs(decades := float(decades_outside(x, low, high))) <= ROUNDING:
+            (low, high), x = ends[name], np.median(given[name])
+            if not np.isfinite(x) or abs(decades := float(self._outside(name, x, low, high))) <= ROUNDING:
                 continue
-            far = f"{abs(decades):.2g} ranges {'above' if decades > 0 else 'below'}"
-            if low > 0:
+            far = f"{abs(decades):.2g}{' ranges' * (name not in self.shares)} {'above' if decades > 0 else 'below'}"
+            if low > 0 and name not in self.shares:
                 far = f"{times(x / high)} times the largest" if decades > 0 else f"{x / low:.2g} of the least"
             self.outside[f"{spell(name)} {far}{f' of {of}' if of else ''}"] = decades
 
@@ -257,10 +269,18 @@ class Answering:
 
         Draws whose best is beyond a limit are searched again where the limit is met.
         """
-        names, sides = [self._column(node) for node in question.asked], question.sides
+        names, sides = self._names(question), tuple(map(self._written_out, question.sides))
         if sides and len(names) == 1:
             self._refuse("write best x at ..., or best x, y for an equation of both")
         law, met = self.alone, []
+        if sides and (ends := self._ends_of_parts(names, sides, question.limits)):
+            if self is law or given:
+                law.cells[id(question)] = self._search_parts(ends, sides, given)
+            at, rows = given | law.cells[id(question)], {}
+            for name, (low, high) in ends.items():
+                near = np.minimum(at[name] - low, high - at[name]) < (high - low) / CELLS
+                rows[f"best {spell(name)}"] = at[name], {"at_end": float(near.mean())}
+            return rows | {f"{self.law.parsed.left} there": (self.whole(self.response(at)), {})}
         at, moved, ends = self._search_best(names, sides, met, given)
         for left, right in question.limits:
             over = law.whole(law.value(left, at)) > law.whole(law.value(right, at)) * (1 + EXACT)
@@ -279,6 +299,62 @@ class Answering:
         besides = {"at_end": float(ends.mean())}
         rows = {f"best {spell(name)}": (self.whole(moved[name]), besides) for name in names}
         return rows | {f"{self.law.parsed.left} there": (self.whole(self.response(at)), {})}
+
+    def _ends_of_parts(self, names, sides, limits):
+        """Return the ends of columns within the rows and their limits, by name; none where these are no parts of a sum.
+
+        They are where the equation is of the sum of the columns, and each limit of one of them and a number.
+        """
+        terms = [part.name if sign > 0 and isinstance(part, Name) else "" for sign, part in sum_of(sides[0])]
+        ends = {name: (float(self.table[name].min()), float(self.table[name].max())) for name in terms if name in names}
+        for left, right in limits:
+            match left, right:
+                case Name(name), Number(most) if name in ends:
+                    ends[name] = ends[name][0], min(most, ends[name][1])
+                case Number(least), Name(name) if name in ends:
+                    ends[name] = max(least, ends[name][0]), ends[name][1]
+                case _:
+                    return {}
+        return ends if sorted(terms) == sorted(names) else {}
+
+    def _search_parts(self, ends, sides, given):
+        """Return the best values of columns that are the parts of a sum, each within its ends."""
+        law, (low, high) = self.alone, np.array([*ends.values()]).T[:, :, None]
+        total = law.whole(law.value(sides[1], given))
+        if (total < low.sum() * (1 - EXACT)).any() or (total > high.sum() * (1 + EXACT)).any() or (low > high).any():
+            least_to_most = f"from {low.sum():.3g} to {high.sum():.3g}"
+            self._refuse(f"within the rows and the limits {sides[0]} is {least_to_most}, and never {sides[1]}")
+        sign = -1.0 if is_better_higher(self.law) else 1.0
+
+        def objective(parts):
+            at = (x + part for (x, _), part in zip(ends.values(), parts, strict=True))
+            y = sign * law.value(law.law.parsed.right, given | dict(zip(ends, at, strict=True)))
+            return np.where(np.isfinite(y), y, np.finfo(float).max)
+
+        start = self.table[[*ends]].to_numpy(float).mean(0)[:, None] - low
+        start = capped(np.maximum(start, TINY) + np.zeros(self.count), high - low, total - low.sum())
+        return dict(zip(ends, low + least_of_sum(objective, start, high - low), strict=True))
+
+    def candidates(self, question: Question, rows: Any) -> dict[str, dict]:
+        """Return the values of columns at rows of a table, by the name of the row, refusing rows that do not answer."""
+        names, outer, at = self._names(question), self._read(question, {}), {}
+        for name in dict.fromkeys((*names, *(x for x in self.law.columns if x in rows and x not in outer))):
+            if name not in rows:
+                self._refuse(f"{source_of(rows)} lacks {quoted(name)} of {listed(names)}")
+            x = rows[name]
+            if x.dtype.kind not in "fiub" or not np.isfinite(x.to_numpy(float)).all():
+                self._refuse(f"{source_of(rows)}: column {quoted(name)} holds what is no number; correct it")
+            for k, value in enumerate(x.to_numpy(float)):
+                at.setdefault(f"row {k + 1}", dict(outer))[name] = value
+        equal = [question.sides] if question.sides else []
+        for label, given in at.items():
+            for left, right in (*equal, *question.limits):
+                x, wanted = (float(np.median(self.value(node, given))) for node in (left, right))
+                fault = "not" if (left, right) in equal else "may be at most"
+                if (abs(x - wanted) if fault == "not" else x - wanted) > ROUNDED * abs(wanted):
+                    why = f"{left} is {x:.4g}, and {fault} {right}; correct it or leave it out"
+                    self._refuse(f"{source_of(rows)}, {label}: {why}")
+        return at
 
     def _search_best(self, names, sides, met, given):
         """Return the best values of columns, the same with their drift, and whether one is at an end of the search.
@@ -349,6 +425,15 @@ class Answering:
             return Search(*np.log([x.min() * BELOW, x.max() * ABOVE] if beyond else [x.min(), x.max()]), True)
         range_beyond = (x.max() - x.min()) * (beyond and not linear)
         return Search(x.min() - range_beyond, x.max() + 10 * range_beyond, False)
+
+    def _called(self, name):
+        return [name.replace("*", end) for end in endings(name, self.law.columns)]
+
+    def _names(self, question):
+        return [name for node in question.asked for name in self._called(node.name) or [self._column(node)]]
+
+    def _written_out(self, node):
+        return written_out(node, self.law.columns, f"question {self.text!r}: ")
 
     def _column(self, node):
         if node.name not in self.law.columns:

@@ -14,10 +14,11 @@ import xarray as xr
 
 from ...datasets import KINDS
 from ...datasets.formula_nodes import Call, Name, Number, replace_names
-from ...datasets.formulas import FormulaError
+from ...datasets.formulas import FormulaError, endings
+from ...datasets.reader import as_table
 from ...errors import InputError
 from ...models.draws import DRAWS
-from ...models.formula.law import SIGMA
+from ...models.formula.law import NU, SIGMA
 from ..estimands.beyond import SIDES, drift_of
 from ..fitted import of_kind, once
 from ..fitting import fit as fit_law
@@ -29,15 +30,16 @@ from .answering import Answering, is_better_higher
 from .question import Question, parse_question
 
 if TYPE_CHECKING:
+    from ...datasets.reader import TableSource
     from ..fitted import Fit
 
 SURE = 0.95  # probability from which a direction is claimed
 UNKNOWN = 20  # decades between the ends of an interval from which its numbers are not worth reading
 LARGEST = np.finfo(float).max
-SHARES = {"never": "never", "at_end": "at an end of the search"}
+SHARES = {"never": "never", "at_end": "at an end of the search", "p_best": "best"}
 
 
-def ask(fit: Fit, *questions: str) -> IntervalTable:
+def ask(fit: Fit, *questions: str, among: TableSource | None = None) -> IntervalTable:
     """Answer questions about a fit of a formula, draw by draw.
 
     Parameters
@@ -48,7 +50,10 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
         A function of constants (``8**(gamma / alpha)``), a comparison (``alpha[muon] > alpha[adamw]``), a value
         (``loss at n = 1e9``), the place at which something holds (``n where loss = 2.5``), or where the response is
         best (``best n, d for 6*n*d = 1e21``, with limits ``best n, d for 6*n*d = 1e21, n <= 1e10``). In brackets each
-        of them is a number: ``1e9 / (n where loss[new] = loss[old] at n = 1e9)``.
+        of them is a number: ``1e9 / (n where loss[new] = loss[old] at n = 1e9)``. ``share_*`` stands for every column
+        that is called so: ``best share_* for sum(share_*) = 1``.
+    among : table, path, str or mapping, optional
+        Candidates for the best: it is then one of these rows.
 
     Returns
     -------
@@ -57,9 +62,10 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
         place; ``at_end``, the share in which the best value is at an end of what was searched; ``p``, the probability
         of a comparison, of a difference that of being above 0, and its ``direction``. The direction is "open" unless
         it has a probability of at least 0.95 in this fit and in those of other choices, which ``variants`` names.
-        ``beyond`` says how far columns lie outside the rows, on either side, and ``decades`` is the farthest, NaN of
-        constants alone. ``strength`` is the grade of the number, ``because`` why it is no better, and ``marks`` are
-        those of the fit: sampling, then fit of the law. ``answer`` is the row in words.
+        Of candidates there is a row each, with ``p_best``, the probability that a run of it is better than one of each
+        other, given the scatter of runs. ``beyond`` says how far columns lie outside the rows, on either side, and
+        ``decades`` is the farthest, NaN of constants alone. ``strength`` is the grade of the number, ``because`` why it
+        is no better, and ``marks`` are those of the fit: sampling, then fit of the law. ``answer`` is the row in words.
 
     Raises
     ------
@@ -83,8 +89,9 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
     """
     law: Any = of_kind(fit, KINDS["columns"]).law
     answers: dict[str, Answered] = {}
+    rows = None if among is None else as_table(among, "columns")
     for question in map(parse_question, questions):
-        for label, one in _answer(fit, question).items():
+        for label, one in _answer(fit, question, rows).items():
             answers[f"{label} ({question.text})" if label in answers else label] = one
     held = standing(fit)
     rows = [_row(fit, one, x, held) for one, x in zip(answers.values(), _quote(fit, [*answers.values()]), strict=True)]
@@ -93,7 +100,9 @@ def ask(fit: Fit, *questions: str) -> IntervalTable:
     if sides := [side for side, sign in SIDES.items() if any(sign * x > 0 for x in far)]:
         scales = " and ".join(f"{drift_of(fit.law, side).loss:.1%} a decade {side}" for side in sides)
         notes.append(f"outside the rows with the drift of laws of losses, {scales}")
-    if any("at_end" in one.besides for one in answers.values()):
+    if any("p_best" in one.besides for one in answers.values()):
+        notes.append("best of a run of each, with the scatter of runs")
+    if any({"at_end", "p_best"} & {*one.besides} for one in answers.values()):
         notes.append(f"best is where {law.parsed.left} is {'greatest' if is_better_higher(law) else 'least'}")
     table = pd.DataFrame(rows, index=pd.Index([*answers], name="question"))
     return printed(table, "value", f"{fit.law.label} on {len(fit.rows):,} rows", "; ".join(notes), fit)
@@ -127,11 +136,41 @@ class Answered:
         return not self.is_difference and bool((self.alone > 0).all() and (self.drifting > 0).all())
 
 
-def _answer(fit, question):
-    """Return the answers to a question by label."""
+def _answer(fit, question, among=None):
+    """Return the answers to a question by label; the best is one of the rows of a table, where there is one."""
     drifting = Answering(fit, question.text)
+    if among is not None and question.kind == "best":
+        return _weigh(fit, question, drifting, among)
     alone, moved = drifting.alone.rows(question), drifting.rows(question)
     return {name: Answered(question, alone[name][0], x, drifting.outside, more) for name, (x, more) in moved.items()}
+
+
+def _weigh(fit, question, drifting, among):
+    """Return the response at each candidate, and the probability that a run of it is the best, the likeliest first."""
+    law, answers, alone = fit.law, {}, drifting.alone
+    left = parse_question(str(law.parsed.left))
+    for label, given in drifting.candidates(question, among).items():
+        drifting.outside = None
+        both = (x.whole(x.response(given)) for x in (alone, drifting))
+        answers[label] = Answered(left, *both, drifting.outside, {})
+    runs = scattered(fit, np.stack(_quote(fit, [*answers.values()]), axis=1))
+    best = (runs.argmax if is_better_higher(law) else runs.argmin)(1)
+    for k, one in enumerate(answers.values()):
+        one.besides["p_best"] = float((best == k).mean())
+    return dict(sorted(answers.items(), key=lambda item: -item[1].besides["p_best"]))
+
+
+def scattered(fit: Fit, means: np.ndarray) -> np.ndarray:
+    """Return draws of runs of mean responses, (sample, place), with their scatter, on the scale of the noise."""
+    law: Any = fit.law
+    posterior, rng = fit["posterior"], np.random.default_rng(fit.record["seed"])
+    if law.noise not in SIGMA:
+        return means
+    sigma, nu = (posterior[x].values.reshape(-1, 1) if x in posterior else 0.0 for x in ("sigma", NU.name))
+    of_t = law.tails == "student_t"
+    noise = rng.standard_t(1 + nu, means.shape) if of_t else rng.standard_normal(means.shape)
+    unit = fit.draws.reference["spread"] if law.noise == "additive" else 1.0
+    return law.on_scale(means) + unit * sigma * noise
 
 
 def respond(fit: Fit, places: list[dict[str, Any]]) -> np.ndarray:
@@ -215,12 +254,16 @@ def _claim(fit, question, p):
 def _variants(fit):
     """Yield fits with another choice that is as reasonable, by name: other tails, and nothing shared by groups."""
     law, laws = fit.law, {}
+
+    def is_column(name):
+        return name.name in law.columns or endings(name.name, law.columns) or name.levels
+
     if law.noise in SIGMA:
         tails = "normal" if law.tails == "student_t" else "student_t"
         laws[f"with {tails.replace('_t', '-t')} tails"] = replace(law, tails=tails)
-    if law.levels and (shared := law.roles.keys() - law.groups.keys()):
+    if law.levels and law.roles.keys() - law.groups.keys():
         key = law.levels[0][0]
-        right = replace_names(law.parsed.right, lambda name: Name(name.name, key) if name.name in shared else name)
+        right = replace_names(law.written.right, lambda name: name if is_column(name) else Name(name.name, key))
         again = {"columns": (), "signs": {}, "levels": (), "tails": "", "formula": f"{law.parsed.left} ~ {right}"}
         laws[f"with nothing shared by {', '.join(key)}"] = replace(law, **again)
     for name, other in laws.items():

@@ -8,6 +8,7 @@
 ``n where loss[a] = loss[b] at n = 1e9``     where one has the value that the other has there
 ``best n, d for 6*n*d = 1e21``               where the response is best, on a budget
 ``best n, d for 6*n*d = 1e21, n <= 1e9``     the same, within limits
+``best s_* for sum(s_*) = 1``                the same, of every column whose name begins so
 ``best v at n = 1e9``                        where it is best in one column, the others given
 ``loss[a] at n = 1e9 < loss[b] at n = 2e9``  a comparison of values, each at its place
 ============================================ ==========================================================================

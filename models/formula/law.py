@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...datasets.formula_nodes import Name, ParsedFormula, evaluate, names_in
-from ...datasets.formulas import parse_formula
+from ...datasets.formulas import parse_formula, written_out
 from ...datasets.wording import listed
 from ...errors import InputError
 from ..arrays import clip, exp, log, maximum
@@ -108,7 +108,7 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
     drawn_as: ClassVar[Any] = FormulaDraws
 
     def __post_init__(self):
-        _ = self.parsed  # refused before anything else
+        _ = self.written  # refused before anything else
         choices = {"noise": NOISES, "tails": TAILS}
         self._check_options(**{name: of for name, of in choices.items() if getattr(self, name)})
         levels = tuple((tuple(key), tuple(names)) for key, names in self.levels)
@@ -132,9 +132,19 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         return hash((self.formula, self.columns, self.noise))
 
     @functools.cached_property
-    def parsed(self) -> ParsedFormula:
+    def written(self) -> ParsedFormula:
         """Return the formula as it was read."""
         return parse_formula(self.formula)
+
+    @functools.cached_property
+    def parsed(self) -> ParsedFormula:
+        """Return the formula with its sums over columns written out, once these are known."""
+        return self._written_out(self.columns) if self.columns else self.written
+
+    def _written_out(self, columns):
+        left, right = self.written.left, self.written.right
+        others = [name for name in columns if not has(left, (name,))]
+        return ParsedFormula(self.formula, left, written_out(right, others, f"formula {self.formula!r}: "))
 
     @functools.cached_property
     def roles(self):
@@ -167,7 +177,7 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         """Name of the law in a sentence: the formula, and options that the user chose."""
         priors = [f"prior {name} {prior}" for name, prior in self.priors.items()]
         scattered = ["noise=beta-binomial"] if self.noise == "beta-binomial" else []
-        return ", ".join([str(self.parsed), *scattered, *priors])
+        return ", ".join([str(self.written), *scattered, *priors])
 
     @property
     def observed(self):
@@ -203,7 +213,8 @@ class Formula(FormulaTests, FormulaGrouping, SuitedToTable, MemberLaw):
         left = [name.name for name in names_in(self.parsed.left)]
         every = [name.name for name in names_in(self.parsed.right)]
         right = every if self.positive is None else self.columns  # all names, before it is suited to a table
-        return tuple(dict.fromkeys((*left, *right, *self.apart, *self.error_columns)))
+        named = dict.fromkeys((*left, *right, *self.apart, *self.error_columns))
+        return tuple(name for name in named if not name.endswith("_*"))
 
     def free(self, reference):
         """Return the `Coordinates` of the free parameters."""

@@ -5,6 +5,7 @@ from shlex import quote
 
 from ...datasets.columns import recognise, recognise_later
 from ...datasets.formula_nodes import names_in, replace_names
+from ...datasets.formulas import endings
 from ...datasets.meaning.names import words
 from ...datasets.wording import listed, quoted, source_of
 from ...errors import InputError
@@ -27,13 +28,15 @@ def spell_out(law, table):
 
 def group_constants(law, table):
     """Return a formula whose constants, but for those that are shared, have a value for each value of a column."""
-    constants = dict.fromkeys(name.name for name in names_in(law.parsed.right) if name.name not in table)
+    names = [name.name for name in names_in(law.parsed.right)]
+    constants = dict.fromkeys(x for x in names if x not in table and not endings(x, table.columns))
     for name in law.shared:
         if name not in constants:
             raise InputError(f"shared {quoted(name)} is no constant of {law.formula!r}; they are {listed(constants)}")
 
     def grouped(name):
-        return name if name.name in (*table.columns, *law.shared) or name.levels else replace(name, levels=(law.by,))
+        alone = name.name not in constants or name.name in law.shared or name.levels
+        return name if alone else replace(name, levels=(law.by,))
 
     right = replace_names(law.parsed.right, grouped)
     return replace(law, formula=f"{law.parsed.left} ~ {right}", by="", shared=())

@@ -46,11 +46,12 @@ class FormulaTests(Tests):
     def wider_laws(self, rows):
         """Return neighbours of the formula: with a floor, a break or an offset; of one column, curves between levels.
 
-        These are a logistic in the column's logarithm and, where the response rises, a power from a ceiling.
+        These are a logistic in the column's logarithm and, where the response rises, a power from a ceiling. A sum over
+        columns has none, as no column is apart.
         """
         if self.noise == "binomial":
             return (replace(self, noise="beta-binomial"),)
-        if self.counts or not self.columns:
+        if self.counts or not self.columns or self.parsed.right != self.written.right:
             return ()
         left, right, used = str(self.parsed.left), self.parsed.right, {*self.columns, *self.roles}
         column = max(self.columns, key=lambda name: rows[name].nunique())

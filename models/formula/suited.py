@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ...datasets.formula_nodes import NEGATIVE, NUMPY, POWER, Call, Name, Number, evaluate, names_in, spell, walk
-from ...datasets.formulas import FormulaError
+from ...datasets.formulas import FormulaError, written_out
 from ...datasets.meaning.names import words
 from ...datasets.wording import listed, p_value, quoted, source_of, suggestion
 from ...errors import InputError
@@ -20,6 +20,7 @@ from .constants import FUNCTIONS
 from .letters import group_constants, spell_out
 
 SHOWN = 5  # rows in a message
+ROUNDED = 0.02  # by how much shares, which are written with few digits, may miss their sum
 OF_DRAWS = {"chain", "draw", "z"}
 FAR = np.log(3)  # from the rows beside it: such a run may have failed
 PRIOR_DRAWS = 200  # in which a formula that may rise does
@@ -81,6 +82,12 @@ def find_errors(table, response):
     return (found["around"], *(seeds[:1] if {*_pieces(found["around"])} & SPREADS else ()))
 
 
+def find_shares(columns):
+    """Return the columns that are shares of one whole, so that none changes alone; none where those do not add up."""
+    shares = columns.loc[:, ((columns >= 0) & (columns <= 1)).all()]
+    return [*shares] if shares.shape[1] > 1 and (abs(shares.sum(axis=1) - 1) <= ROUNDED).all() else []
+
+
 class SuitedToTable:
     """How a formula is suited to a table, and what of the rows its quantities refer to."""
 
@@ -105,7 +112,8 @@ class SuitedToTable:
 
     def _check_falls(self, rows):
         """Refuse a response that rises with a column, others equal, if the formula falls in all draws of the prior."""
-        for column in self.columns:
+        shares = find_shares(rows[[*self.columns]])
+        for column in (name for name in self.columns if name not in shares):
             of = partial_rank_correlation(rows, column, [x for x in self.columns if x != column], self.observed)
             if of is None or of.r <= RISING or (p := of.p_rise()) >= LIKELY:
                 continue
@@ -127,7 +135,9 @@ class SuitedToTable:
         if self.by:
             return group_constants(self, table)._find_columns(table)
         names = [str(name) for name in table.columns]
-        left, right = self.parsed.left, dict.fromkeys(name.name for name in names_in(self.parsed.right))
+        if (left := written_out(self.parsed.left, names, f"formula {self.formula!r}: ")) != self.parsed.left:
+            return replace(self, formula=f"{left} ~ {self.parsed.right}")._find_columns(table)
+        right = dict.fromkeys(name.name for name in names_in(self._written_out(names).right))
         columns = tuple(name for name in right if name in names)
         groups = [column for name, key in self.groups.items() if name not in names for column in key]
         known = f"the columns are {listed(names)}"
@@ -138,8 +148,15 @@ class SuitedToTable:
         for name in (*(name.name for name in names_in(left)), *groups):
             if name not in names:
                 refuse(f": no column {quoted(name)}{suggestion(name, names) or ';'} {known}")
-        for name in right:
-            if name not in columns and len(name) > 2 and (near := suggestion(name, names, CLOSE_NAME)):
+        for name in dict.fromkeys(name.name for name in names_in(self.parsed.right)):
+            if name.endswith("_*") and name in right:
+                refuse(f": {quoted(name)} stands for several columns; write it within sum(...)")
+            if (
+                name not in columns
+                and len(name) > 2
+                and name in right
+                and (near := suggestion(name, names, CLOSE_NAME))
+            ):
                 refuse(f": no column {quoted(name)}{near} (of a constant choose another name)")
         if not columns and not self.groups:
             refuse(f" has no column on the right of ~; {known}")

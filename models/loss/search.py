@@ -9,6 +9,7 @@ from .budget import log_slots
 
 GRID = 48
 EXACT = 1e-13  # of a root
+STEPS, LEAP, SMALL, CLOSE, TINY = 100, 20.0, 1e-4, 1e-5, 1e-300  # of a search for the parts of a sum
 
 
 def least(objective, low, high):
@@ -54,6 +55,53 @@ def least_on_budget(compute, loss):
     slots = log_slots(compute)
     log_n = least(lambda log_n: loss(np.exp(log_n), np.exp(slots - log_n)), 0 * slots, slots)
     return np.exp(log_n), np.exp(slots - log_n)
+
+
+def least_of_sum(objective, parts, most):
+    """Find the parts of a sum, (part, ...), each from 0 to its most, at which an objective of them is least nearby.
+
+    The parts to start from, none of them 0, have the sum. Each is multiplied, by more the more the objective falls with
+    it: of a sum of powers of the parts that ends in a few steps. An objective takes axes after the first as they come.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> parts = least_of_sum(lambda x: -(3 * x[0] ** 0.5 + x[1] ** 0.5), np.array([[0.5], [0.5]]), np.ones((2, 1)))
+    >>> parts.ravel().round(4).tolist()
+    [0.9, 0.1]
+    """
+    total, size, value = parts.sum(0), None, objective(parts)
+    for _ in range(STEPS):
+        step = SMALL * (parts + SMALL * total)
+        each = parts[:, None] + step[:, None] * np.eye(len(parts)).reshape(
+            len(parts), len(parts), *[1] * (parts.ndim - 1)
+        )
+        slope = (objective(each) - value) / step
+        slope = slope - (slope * parts).sum(0) / total
+        usual = (abs(slope) * parts).sum(0) / total + np.finfo(float).tiny
+        size = 1 / (usual + abs(slope).max(0)) if size is None else size
+        trial = capped(parts * np.exp(np.clip(-size * slope, -LEAP, LEAP)), most, total)
+        new = objective(trial)
+        better = new < value
+        moved = abs(trial - parts).max(0) > CLOSE * total
+        parts, value = np.where(better, trial, parts), np.where(better, new, value)
+        size = np.where(better, 2 * size, size / 4)
+        if not moved.any():
+            break
+    return parts
+
+
+def capped(parts, most, total):
+    """Return positive parts, (part, ...), in their ratios, but none above its most, with a sum."""
+    full = np.zeros(parts.shape, bool)
+    for _ in range(len(parts)):
+        rest = np.where(full, 0.0, parts)
+        scaled = np.where(full, most, rest * (total - np.where(full, most, 0.0).sum(0)) / rest.sum(0).clip(TINY))
+        over = scaled > most
+        if not over.any():
+            break
+        full |= over
+    return np.minimum(scaled, most)
 
 
 def farthest(excess, best, end):

@@ -18,6 +18,7 @@ CLAIMS = {  # names of the pages of claims, by the section of the template of th
     "small_models": "known-floor",
     "experts": "experts",
     "speedruns": "speedruns",
+    "mixtures": "mixtures",
 }
 FILES = (PAGE, "appendix.html", *(f"{name}.html" for name in CLAIMS.values()))
 

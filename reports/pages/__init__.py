@@ -100,6 +100,6 @@ PAGES = {
 # In which order they are shown. They are made in the order of the file: later ones from posteriors of earlier
 # ones, the shortest last, so that two processes end at about the same time.
 SHOWN = (
-    "progress", "since", "horizons", "chinchilla", "corpora", "embeddings", "experts", "speedruns", "small-models",
-    "arithmetic",
+    "progress", "since", "horizons", "chinchilla", "corpora", "embeddings", "experts", "mixtures", "speedruns",
+    "small-models", "arithmetic",
 )  # fmt: skip

@@ -13,6 +13,9 @@ from bayescaling.datasets.kinds.evaluations import BENCHMARKS
 from bayescaling.datasets.kinds.scores import CONFIDENCES
 
 CORPORA = ("C4", "RedPajama", "RefinedWeb")
+MEASURED = str.split("arxiv freelaw pubmed_central wikipedia_en dm_mathematics github stackexchange gutenberg_pg_19 "
+                     "pile_cc ubuntu_irc hackernews pubmed_abstracts uspto_backgrounds")  # fmt: skip
+UNMEASURED = ["nih_exporter", "philpapers", "enron_emails", "europarl"]
 PALOMA = ("c4", "redpajama", "refinedweb", "ptb", "code")
 
 
@@ -213,6 +216,13 @@ def schemas():
             "seed_run": number(nonnegative, nullable=True),
             **dict.fromkeys(["step", "readings"], whole(positive)),
             **dict.fromkeys(["loss", "seconds"], number(positive)),
+        },
+        "regmix": {
+            "parameters": number(positive),
+            "index": whole(nonnegative),
+            "split": text("train", "test"),
+            **dict.fromkeys([f"share_{source}" for source in (*MEASURED, *UNMEASURED)], number(share)),
+            **dict.fromkeys([f"loss_{source}" for source in MEASURED], number(positive)),
         },
         "published": {
             "quantity": text(),

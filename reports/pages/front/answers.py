@@ -295,6 +295,12 @@ def _speedruns(document):
     return facts, tuple(f"speedruns, {name}" for name in entry["laws"]), named
 
 
+def _mixtures(document):
+    entry = document["mixtures"]
+    facts = make_facts(entry["verdict"], width=width(entry["correlation"]), decades=0.0)
+    return facts, ("mixtures",), entry
+
+
 # By the key of results.json that an answer follows from: section of the template, page, and function for the rest.
 ANSWERED = {
     "compute_equivalent_gain": ("progress", "progress", _progress),
@@ -306,4 +312,5 @@ ANSWERED = {
     "small_lm": ("small_models", "small-models", _truth),
     "experts": ("experts", "experts", _experts),
     "speedruns": ("speedruns", "speedruns", _speedruns),
+    "mixtures": ("mixtures", "mixtures", _mixtures),
 }

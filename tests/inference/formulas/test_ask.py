@@ -164,7 +164,7 @@ def test_shares_that_sum_to_one_are_best_at_ends_of_the_rows():
     best = fit.ask("best web, code, books for web + code + books = 1")
     code, books = w[:, 1].max(), w[:, 2].min()
     assert best["q50"].tolist()[:3] == pytest.approx([1 - code - books, code, books], abs=1e-3)
-    assert best["at_end"].tolist()[:3] == [1, 1, 1] and best["beyond"].tolist()[:3] == ["", "", ""]
+    assert best["at_end"].tolist()[:3] == [0, 1, 1] and best["beyond"].tolist()[:3] == ["", "", ""]
 
 
 def test_a_count_is_answered_where_the_number_of_trials_is_given():
