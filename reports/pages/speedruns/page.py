@@ -16,10 +16,10 @@ from ...html import prose, tables
 from ...html.illustrations import pictured
 from .records import GAINS, MONTH, TIME, WAITS, Process, increments
 
-TABLE, RUNS, STUDY = "speedrun_records", "speedrun_runs", "speedruns_ahead"
+TABLE, RUNS, STUDY, LOOKS = "speedrun_records", "speedrun_runs", "speedruns_ahead", "change"
 FITS, NUMBERS = "speedruns: fits", "speedruns: numbers"
 STAGES = (FITS, NUMBERS)
-STUDIES = (STUDY,)
+STUDIES = (STUDY, LOOKS)
 TARGET = 3.28  # loss of the contest
 YEAR = pd.Timedelta(days=365)
 ALL, LATE, RECENT, MEDIUM = "all records", "without the first ten", "since 2025", "the second track"
@@ -49,7 +49,11 @@ def analyse(stage, published, earlier, *, seed=1, sampler=None, **settings):
     fits = stage(FITS, partial(fitted, seed=seed, sampler=sampler, **settings))
     findings = Findings(studies=STUDIES, posteriors={f"speedruns, {name}": of for name, of in fits.items()})
     entry = stage(NUMBERS, partial(numbers, fits, seed), of=findings.posteriors)
-    findings.document = {"speedruns": entry | {"ahead": findings.study(STUDY)}}
+    looks = findings.study(LOOKS)
+    findings.document = {
+        "speedruns": entry
+        | {"ahead": findings.study(STUDY), "looks": {key: looks[key] for key in ("drawn again", "power", "submitted")}}
+    }
     return findings
 
 
@@ -212,4 +216,4 @@ def sections(findings, published):
         "ahead": tables.html(ahead, title="Forecasts", fits=[""] * len(ahead)),
         "shares": tables.html(split, title="Fewer steps or shorter ones"),
     }
-    return prose.sections(__file__, blocks, findings=findings, entry=entry, STUDY=STUDY, TARGET=TARGET)
+    return prose.sections(__file__, blocks, findings=findings, entry=entry, STUDY=STUDY, LOOKS=LOOKS)
