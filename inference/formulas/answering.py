@@ -340,12 +340,14 @@ class Answering:
         names, outer, at = self._names(question), self._read(question, {}), {}
         for name in dict.fromkeys((*names, *(x for x in self.law.columns if x in rows and x not in outer))):
             if name not in rows:
-                self._refuse(f"{source_of(rows)} lacks {quoted(name)} of {listed(names)}")
+                self._refuse(f"{source_of(rows)} lacks {quoted(name)}, which the question asks for")
             x = rows[name]
             if x.dtype.kind not in "fiub" or not np.isfinite(x.to_numpy(float)).all():
                 self._refuse(f"{source_of(rows)}: column {quoted(name)} holds what is no number; correct it")
             for k, value in enumerate(x.to_numpy(float)):
                 at.setdefault(f"row {k + 1}", dict(outer))[name] = value
+        if not at:
+            self._refuse(f"{source_of(rows)} has no rows, and the best is to be one of them")
         equal = [question.sides] if question.sides else []
         for label, given in at.items():
             for left, right in (*equal, *question.limits):

@@ -176,12 +176,13 @@ def test_a_sum_that_cannot_be_written_out_is_refused_in_a_line(formula, words):
         ),
         ("best share_*", {"share_code": "much"}, 'mixtures: column "share_code" holds what is no number'),
         ("best share_*", {"share_talk": None}, 'mixtures lacks "share_talk"'),
+        ("best share_*", "no rows", "mixtures has no rows"),
     ],
 )
 def test_a_question_of_mixtures_that_has_no_answer_is_refused_in_a_line(fit, question, change, words):
-    rows = None if change is None else simulated(4, seed=9).assign(**change)
+    rows = None if change is None else simulated(4, seed=9)
     if rows is not None:
-        rows = rows.drop(columns=[name for name, x in change.items() if x is None])
+        rows = rows[:0] if change == "no rows" else rows.assign(**change).dropna(axis=1)
         rows.attrs["source"] = "mixtures"
     with pytest.raises(bs.InputError) as error:
         fit.ask(question, among=rows)
