@@ -9,7 +9,6 @@ from functools import partial
 import bayescaling as bs
 import curves
 import numpy as np
-import pandas as pd
 from bayescaling.inference.decisions.change import judged, log_factor
 from scipy import stats
 from study import read, register
@@ -20,12 +19,8 @@ SIDE, MOST, POWER = 40, 120, 0.9  # runs of a side that is looked at, and that a
 SMOOTH = 0.3  # normal part of a loss that is drawn, in scatters
 LOOKS, SHIFTS, MARGINS = (1, 5, 20), (0.002, 0.005, 0.01), (0.0, 0.001, 0.002)
 RULES = {"worth": 20, "t test, p < .05": 0.05, "t test, p < .01": 0.01}
-SEEDS, SCATTER, GAINS, ERRORS = (
-    4,
-    0.0012,
-    (0.0, 0.01, 0.05),
-    (0.02, 0.01, 0.005, 0.002, 0.0),
-)  # of runs in flight, at each look
+SEEDS, SCATTER, ERRORS = 4, 0.0012, (0.02, 0.01, 0.005, 0.002, 0.0)  # of runs in flight, at each look
+GAINS = (0.0, 0.01, 0.05)  # of these
 
 
 def recipes():
@@ -34,16 +29,12 @@ def recipes():
     A label may be of several recipes. One recipe is runs of a label and number of steps whose files follow each other
     and that take about equal time.
     """
-    table = bs.load("speedrun_runs").drop_duplicates(["loss", "seconds", "step"])
-    texts = table.assign(row=table.index, what=table["what"].fillna("")).groupby(
-        ["track", "what", "date"], dropna=False
-    )
-    kinds = [texts.ngroup(), table["step"], table["readings"], table.index.to_series() - np.arange(len(table))]
-    new = (pd.concat(kinds, axis=1).diff() != 0).any(axis=1) | (table["seconds"].pct_change().abs() > SLOWER)
-    named = {
-        f"{x['what'].fillna('').iloc[0]}, {x['step'].iloc[0]}, {x.index[0]}": x for _, x in table.groupby(new.cumsum())
-    }
-    return {name: x["loss"].to_numpy() for name, x in named.items() if len(x) >= SOME}
+    table = bs.load("speedrun_runs").drop_duplicates(["loss", "seconds", "step"]).fillna({"what": ""})
+    labels = table.groupby(["track", "what", "date"], dropna=False).ngroup()
+    kinds = table[["step", "readings"]].assign(label=labels, apart=table.index - np.arange(len(table)))
+    new = (kinds.diff() != 0).any(axis=1) | (table["seconds"].pct_change().abs() > SLOWER)
+    named = {f"{of['what'].iloc[0]}, {of['step'].iloc[0]}, {of.index[0]}": of for _, of in table.groupby(new.cumsum())}
+    return {name: of["loss"].to_numpy() for name, of in named.items() if len(of) >= SOME}
 
 
 def paths(one, other=None):
@@ -88,10 +79,9 @@ def planned(effect, sides):
 
 def drawn(rng, losses, repeats):
     """Draw losses of a recipe about its mean again, smoothed, with its scatter."""
-    x = rng.choice((losses - losses.mean()) / losses.std(), (repeats, MOST)) + SMOOTH * rng.standard_normal(
-        (repeats, MOST)
-    )
-    return losses.std(ddof=1) / np.hypot(1.0, SMOOTH) * x
+    again = rng.choice((losses - losses.mean()) / losses.std(), (repeats, MOST))
+    smoothed = again + SMOOTH * rng.standard_normal(again.shape)
+    return losses.std(ddof=1) / np.hypot(1.0, SMOOTH) * smoothed
 
 
 def decided(rng, many, shift, repeats, sides):
@@ -163,9 +153,6 @@ def change(parts, *, seed, repeats):
         "power": {str(shift): decided(rng, many, shift, repeats, 2) for shift in SHIFTS},
         "below the target": {str(margin): decided(rng, many, margin, repeats, 1) for margin in MARGINS},
         "submitted": submitted(groups),
-        "in flight": {
-            name: {str(gain): np.mean([flight(rng, x, gain) for x in of * (-(-repeats // len(of)))], 0).tolist()
-                   for gain in GAINS}
-            for name, of in flights.items()
-        },
+        "in flight": {name: {str(gain): np.mean([flight(rng, x, gain) for x in of * -(-repeats // len(of))], 0).tolist()
+                             for gain in GAINS} for name, of in flights.items()},
     }  # fmt: skip
