@@ -142,6 +142,9 @@ def compare_recipes(source: Any, baseline: str, group=None, until=None, schedule
     by, recipes = _recipes(table, label, baseline, group)
     if baseline not in (names := [*recipes.unique()]):
         raise InputError(f"{label}: {unknown(f'baseline: {by}', baseline, names)}")
+    if "nan" in names:
+        row = int((recipes == "nan").to_numpy().argmax()) + 1
+        raise InputError(f"{label}: row {row} has no {by}; choose rows with where (--where)")
     if len(names) < 2:
         raise InputError(f"{label}: all runs are of {by} {quoted(baseline)}; give those of another one too")
     loss = _loss(table, label, recipes, until is not None)

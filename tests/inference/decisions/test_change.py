@@ -169,6 +169,7 @@ def test_logs_that_have_not_ended_are_forecast(tmp_path):
         (lambda x: x.assign(step=[900, 1000] * 8), {}, 'runs of "new" are at step 900 to 1000'),
         (lambda x: x.rename(columns={"val_loss": "y"}), {}, "no column of losses among.*--column loss=NAME"),
         (lambda x: x.assign(val_loss=[*x["val_loss"][:-1], np.nan]), {}, 'row 16 has no loss in column "val_loss"'),
+        (lambda x: x.assign(recipe=[*x["recipe"][:-1], None]), {}, "row 16 has no recipe"),
         (lambda x: x, {"compute": 1e20}, "leave out compute"),
     ],
 )
