@@ -52,7 +52,7 @@ def worth(
     of_table["until"] = None if until is None else parsing.count(until, "--until")
     if compute is None and files[0].suffix != ".nc":
         of_fits = {"--tokens-per-parameter": tokens_per_parameter, "--within": within, "--plan": plan}
-        if given := [name for name, x in of_fits.items() if x] + [f"a second file, {x}" for x in files[1:]]:
+        if given := [name for name, x in of_fits.items() if x] + [f"another file, {x}" for x in files[1:]]:
             raise InputError(f"{given[0]}: for fits, not for the table {files[0]}; leave it out")
         steps = () if until is None else CLOCKS
         table = parsing.read_table(KINDS["columns"], str(files[0]), reading, steps)

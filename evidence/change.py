@@ -9,7 +9,6 @@ from functools import partial
 import bayescaling as bs
 import curves
 import numpy as np
-import pandas as pd
 from bayescaling.inference.decisions.change import judged, log_factor
 from scipy import stats
 from study import read, register
@@ -20,12 +19,8 @@ SIDE, MOST, POWER = 40, 120, 0.9  # runs of a side that is looked at, and that a
 SMOOTH = 0.3  # normal part of a loss that is drawn, in scatters
 LOOKS, SHIFTS, MARGINS = (1, 5, 20), (0.002, 0.005, 0.01), (0.0, 0.001, 0.002)
 RULES = {"worth": 20, "t test, p < .05": 0.05, "t test, p < .01": 0.01}
-SEEDS, SCATTER, GAINS, ERRORS = (
-    4,
-    0.0012,
-    (0.0, 0.01, 0.05),
-    (0.02, 0.01, 0.005, 0.002, 0.0),
-)  # of runs in flight, at each look
+SEEDS, SCATTER, ERRORS = 4, 0.0012, (0.02, 0.01, 0.005, 0.002, 0.0)  # of runs in flight, at each look
+GAINS, FLIGHTS = (0.0, 0.01, 0.05), 200  # of these
 
 
 def recipes():
@@ -34,32 +29,29 @@ def recipes():
     A label may be of several recipes. One recipe is runs of a label and number of steps whose files follow each other
     and that take about equal time.
     """
-    table = bs.load("speedrun_runs").drop_duplicates(["loss", "seconds", "step"])
-    texts = table.assign(row=table.index, what=table["what"].fillna("")).groupby(
-        ["track", "what", "date"], dropna=False
-    )
-    kinds = [texts.ngroup(), table["step"], table["readings"], table.index.to_series() - np.arange(len(table))]
-    new = (pd.concat(kinds, axis=1).diff() != 0).any(axis=1) | (table["seconds"].pct_change().abs() > SLOWER)
-    named = {
-        f"{x['what'].fillna('').iloc[0]}, {x['step'].iloc[0]}, {x.index[0]}": x for _, x in table.groupby(new.cumsum())
-    }
-    return {name: x["loss"].to_numpy() for name, x in named.items() if len(x) >= SOME}
+    table = bs.load("speedrun_runs").drop_duplicates(["loss", "seconds", "step"]).fillna({"what": ""})
+    labels = table.groupby(["track", "what", "date"], dropna=False).ngroup()
+    kinds = table[["step", "readings"]].assign(label=labels, apart=table.index - np.arange(len(table)))
+    new = (kinds.diff() != 0).any(axis=1) | (table["seconds"].pct_change().abs() > SLOWER)
+    named = {f"{of['what'].iloc[0]}, {of['step'].iloc[0]}, {of.index[0]}": of for _, of in table.groupby(new.cumsum())}
+    return {name: of["loss"].to_numpy() for name, of in named.items() if len(of) >= SOME}
 
 
 def paths(one, other=None):
-    """Return t, pairs of runs and degrees of freedom after each run from the second; of one sample against 0."""
-    k = np.arange(1, one.shape[1] + 1)
-    means = [x.cumsum(1) / k for x in (one, other) if x is not None]
-    squares = sum((x**2).cumsum(1) - k * m**2 for x, m in zip((one, other), means, strict=False))
-    n, df = k / len(means), len(means) * (k - 1)
-    gain = means[-1] - means[0] if other is not None else -means[0]
-    return gain[:, 1:] / np.sqrt(np.maximum(squares[:, 1:], 1e-18) / df[1:] / n[1:]), n[1:], df[1:]
+    """Return t after each run from the second, as `worth` and a t test have it, of one sample against 0; n and df."""
+    k, samples = np.arange(1, one.shape[1] + 1), [one] if other is None else [other, one]
+    means = [x.cumsum(1) / k for x in samples]
+    squares = np.array([(x**2).cumsum(1) - k * m**2 for x, m in zip(samples, means, strict=True)])[..., 1:]
+    gain, k, sides = (means[0] - means[-1] if other is not None else -means[0])[:, 1:], k[1:], len(samples)
+    own = np.maximum(squares, 1e-18) / (k - 1)
+    errors = (np.sqrt(x.sum(0) / k) for x in (np.maximum(own, own.mean(0)), own))
+    return *(gain / error for error in errors), k / sides, sides * (k - 1)
 
 
 def claimed(of, rule):
     """Return whether paths are claimed after each run, in either direction: by a factor of `rule`, or by p below it."""
-    t, n, df = of
-    return log_factor(t, n, df) >= np.log(rule) if rule >= 1 else 2 * stats.t.sf(np.abs(t), df) < rule
+    t, usual, n, df = of
+    return log_factor(t, n, df) >= np.log(rule) if rule >= 1 else 2 * stats.t.sf(np.abs(usual), df) < rule
 
 
 def false_claims(samples):
@@ -88,10 +80,9 @@ def planned(effect, sides):
 
 def drawn(rng, losses, repeats):
     """Draw losses of a recipe about its mean again, smoothed, with its scatter."""
-    x = rng.choice((losses - losses.mean()) / losses.std(), (repeats, MOST)) + SMOOTH * rng.standard_normal(
-        (repeats, MOST)
-    )
-    return losses.std(ddof=1) / np.hypot(1.0, SMOOTH) * x
+    again = rng.choice((losses - losses.mean()) / losses.std(), (repeats, MOST))
+    smoothed = again + SMOOTH * rng.standard_normal(again.shape)
+    return losses.std(ddof=1) / np.hypot(1.0, SMOOTH) * smoothed
 
 
 def decided(rng, many, shift, repeats, sides):
@@ -152,7 +143,7 @@ def change(parts, *, seed, repeats):
     halves = [np.split(order, 2, axis=1) for order in orders]
     again = [paths(*np.split(drawn(rng, x, 2 * repeats)[:, :SIDE], 2)) for x in many]
     steps = np.sqrt(-np.diff(np.square(ERRORS)))
-    walks = ((steps * rng.standard_normal(len(steps)))[::-1].cumsum()[::-1] for _ in range(repeats))
+    walks = ((steps * rng.standard_normal(len(steps)))[::-1].cumsum()[::-1] for _ in range(FLIGHTS))
     flights = {"simulated": [[*zip([*walk, 0.0], ERRORS, strict=True)] for walk in walks]}
     flights["public curves"] = [*real_forecasts(parts, seed)]
     return {
@@ -163,9 +154,6 @@ def change(parts, *, seed, repeats):
         "power": {str(shift): decided(rng, many, shift, repeats, 2) for shift in SHIFTS},
         "below the target": {str(margin): decided(rng, many, margin, repeats, 1) for margin in MARGINS},
         "submitted": submitted(groups),
-        "in flight": {
-            name: {str(gain): np.mean([flight(rng, x, gain) for x in of * (-(-repeats // len(of)))], 0).tolist()
-                   for gain in GAINS}
-            for name, of in flights.items()
-        },
+        "in flight": {name: {str(gain): np.mean([flight(rng, x, gain) for x in of * -(-FLIGHTS // len(of))], 0).tolist()
+                             for gain in GAINS} for name, of in flights.items()},
     }  # fmt: skip

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..datasets.kinds.runs import RUNS
 from ..datasets.wording import check_choice
 from ..errors import InputError
-from ..inference.decisions.change import Change, judged
+from ..inference.decisions.change import LEVEL, Change, judged
 from ..inference.decisions.worth import check_baseline, multipliers
 from ..inference.estimands.allocate import compute_range
 from ..inference.estimands.predict_group import predict_group
@@ -135,6 +135,8 @@ def plot_worth(
     'At 3.89e23 FLOP, b is wort'
     """
     if isinstance(fit, Change):
+        if options or baseline is not None or compute is not None or level != LEVEL:
+            raise InputError("what worth returned of a table is drawn as it is; leave out all but fit")
         return _looks(fit)
     level = check_level(level)
     check_baseline(fit, baseline)
@@ -172,10 +174,9 @@ def _looks(change):
             looks[count] = judged(runs.groupby("recipe").head(count).to_dict("list"), **of)
     layers = [Layer("line", "no change", frame(x=[min(looks), max(looks)], y=0.0), Look(GREY, "dash"), False, 1.0)]
     for name, look in with_looks([*change.index]):
-        ends = {count: result.loc[name, [LOW, MIDDLE, HIGH]].to_numpy(float) for count, result in looks.items()}
-        widest = WIDEST * np.ptp(change.loc[name, [LOW, HIGH]].to_numpy(float))
-        shown = {count: three for count, three in ends.items() if np.ptp(three) <= widest}
-        layers += median_and_band([*shown], np.array([*shown.values()]).T, look, name)
+        gains = np.array([result.loc[name, [LOW, MIDDLE, HIGH]].to_numpy(float) for result in looks.values()]).T
+        wide = ~(np.ptp(gains, axis=0) <= min(WIDEST * np.ptp(gains[:, -1]), np.finfo(float).max))
+        layers += median_and_band([*looks], np.where(wide & [[True], [False], [True]], np.nan, gains), look, name)
     (first, row), *_ = change.iterrows()
     return Picture(
         title=f"{first} gains {plain(row, '{:.4f}')} nats on {of['baseline']}; it is better with probability "

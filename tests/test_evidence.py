@@ -64,6 +64,16 @@ def test_rates_and_the_smallest_size_move_the_fitted_floor_and_noise_does_not():
         assert copies[0]["coverage_90"] >= 0.8
 
 
+def test_changes_that_do_nothing_are_seldom_claimed_however_often_one_looks_and_real_ones_are():
+    result = study.read("change")["result"]
+    for way in ("split", "split in their order", "drawn again"):
+        assert result[way]["worth"]["20"] <= 0.05 < result[way]["t test, p < .05"]["20"]
+    assert all(result["in flight"][of]["0.0"][1] <= 0.05 for of in ("simulated", "public curves"))
+    assert result["power"]["0.005"]["1 / 20"]["claimed"] > 0.99 and result["power"]["0.005"]["1 / 20"]["runs"] < 6
+    below = result["below the target"]
+    assert below["0.0"]["1 / 50"]["claimed"] < 0.02 < 0.08 < below["0.0"]["t test at every run"]["claimed"]
+
+
 def test_intervals_of_the_right_law_of_horizons_hold_the_truths_of_simulated_tables():
     result = study.read("horizons_recovery")["result"]
     for case in set(result) - {"noise too small", "trend too stiff"}:

@@ -1,8 +1,8 @@
 """Is a change real? Recipes at one size, from runs that differ by seed, however often their results are looked at.
 
-Losses of a recipe are normal with one scatter for all. With probability one half a change does nothing. Else its effect
-over the scatter has Jeffreys's Cauchy prior, with the right-Haar prior of means and scatter. Under no change the Bayes
-factor then exceeds 1 / a with a probability of at most a, over all looks together.
+Losses of a recipe are normal with one scatter for all; one that scatters more counts with its own. With probability one
+half a change does nothing. Else its effect over the scatter has Jeffreys's Cauchy prior, with the right-Haar prior of
+means and scatter. Under no change the Bayes factor then exceeds 1 / a with a probability of at most a, over all looks.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def limit(n: float, df: float) -> float:
     return float(np.exp(brentq(above, -2.0, last, xtol=1e-10))) if above(last) > 0 else np.inf
 
 
-def judge(gain: float, scatter: float, n: float, df: float) -> dict[str, Any]:
+def judge(gain: float, error: float, n: float, df: float) -> dict[str, Any]:
     """Return the probabilities, the interval of the gain and the direction of a change."""
-    t, wider = gain / scatter * np.sqrt(n), 1.0 + n * VARIANCE
-    terms, half = log_factors(t, n, df), limit(n, df) * scatter / np.sqrt(n)
+    t, wider = gain / error, 1.0 + n * VARIANCE
+    terms, half = log_factors(t, n, df), limit(n, df) * error
     standing = t * np.sqrt((1.0 - 1.0 / wider) * (df + 1) / (df + t**2 / wider))
     same = float(1.0 / (1.0 + np.exp(logsumexp(terms))))
     worse = (1.0 - same) * float(softmax(terms) @ stats.t.sf(standing, df + 1))
@@ -127,10 +127,10 @@ class Change(PrintedTable):
         )
         yield "Before any run, half of all changes do nothing, and half of the others exceed the scatter of seeds"
         if unequal := self.attrs["unequal"]:
-            yield f"Scatters differ by {self.attrs['by']} (p = {unequal:.1g}): that of each pair is taken as one"
+            yield f"Scatters differ by {self.attrs['by']} (p = {unequal:.1g}): each pair is compared by its own"
         else:
             scatter, df = self[["scatter", "df"]].iloc[0]
-            yield f"The scatter is taken as one, {scatter:.2g} nats ({df:g} degrees of freedom)"
+            yield f"The scatter is taken as one, {scatter:.2g} nats ({df:g} degrees of freedom), or larger where it is"
         if flying := sum(sd > 0 for sd in self.attrs["runs"]["sd"]):
             yield f"{plural(flying, 'run')} in flight count with the errors of their forecasts"
 
@@ -142,6 +142,9 @@ def compare_recipes(source: Any, baseline: str, group=None, until=None, schedule
     by, recipes = _recipes(table, label, baseline, group)
     if baseline not in (names := [*recipes.unique()]):
         raise InputError(f"{label}: {unknown(f'baseline: {by}', baseline, names)}")
+    if "nan" in names:
+        row = int((recipes == "nan").to_numpy().argmax()) + 1
+        raise InputError(f"{label}: row {row} has no {by}; choose rows with where (--where)")
     if len(names) < 2:
         raise InputError(f"{label}: all runs are of {by} {quoted(baseline)}; give those of another one too")
     loss = _loss(table, label, recipes, until is not None)
@@ -221,16 +224,23 @@ def judged(runs, *, baseline, by, source):
     if len(groups) > 1 and all(np.ptp(x) for x in groups.values()):
         p = float(stats.bartlett(*groups.values()).pvalue)
     for name in [name for name in table["recipe"].unique() if name != baseline]:
-        two = [groups[x] for x in (name, baseline) if x in groups]
+        pair = [groups.get(x) for x in (name, baseline)]
+        two = [x for x in pair if x is not None]
         chosen = two if p < UNEQUAL and any(np.ptp(x) for x in two) else [*groups.values()]
         df = sum(len(x) - 1 for x in chosen)
         scatter = float(np.sqrt(sum(((x - x.mean()) ** 2).sum() for x in chosen) / df))
-        one, other = (table[table["recipe"] == x] for x in (name, baseline))
-        (mean, count), (base, other_count) = (_centre(x, scatter) for x in (one, other))
-        n, gain, seeds = count * other_count / (count + other_count), base - mean, (len(one), len(other))
-        rows[name] = judge(gain, scatter, n, df) | dict(zip(("seeds", "baseline_seeds"), seeds, strict=True))
-        rows[name] |= {"more_seeds": more_seeds(gain, scatter, seeds, df), "scatter": scatter, "df": df}
-        rows[name]["error"] = scatter / n**0.5
+        own = [scatter if x is None else max(scatter, x.std(ddof=1)) for x in pair]
+        both = [table[table["recipe"] == x] for x in (name, baseline)]
+        (mean, count), (base, other) = (_centre(*x) for x in zip(both, own, strict=True))
+        n, gain, error = (
+            count * other / (count + other),
+            base - mean,
+            np.hypot(*np.divide(own, np.sqrt([count, other]))),
+        )
+        seeds = dict(zip(("seeds", "baseline_seeds"), map(len, both), strict=True))
+        more = more_seeds(gain, error * n**0.5, tuple(seeds.values()), df)
+        rows[name] = judge(gain, error, n, df) | seeds | {"more_seeds": more, "scatter": scatter, "df": df}
+        rows[name]["error"] = float(error)
     held = {"runs": runs, "baseline": baseline, "by": by, "source": source, "unequal": p if p < UNEQUAL else None}
     return Change.of(pd.DataFrame.from_dict(rows, orient="index").rename_axis(by), **held)
 

@@ -32,16 +32,16 @@ def test_the_bayes_factor_and_the_probabilities_are_those_of_integration(t, coun
     below, above = (integrate.quad(density, *ends, limit=500)[0] for ends in ((-60, 0), (0, 60)))
     factor = (below + above) / stats.t.pdf(t, df)
     assert np.exp(change.log_factor(t, n, df)) == pytest.approx(factor, rel=2e-3)
-    judged = change.judge(t * 0.001 / n**0.5, 0.001, n, df)
+    judged = change.judge(t * 0.001, 0.001, n, df)
     assert judged["p_same"] == pytest.approx(1 / (1 + factor), rel=2e-3)
     assert judged["p_better"] == pytest.approx(factor / (1 + factor) * above / (below + above), rel=2e-3)
 
 
 def test_the_interval_holds_the_gains_that_are_not_rejected():
-    n, df, scatter = 4.0, 14, 0.001
-    of = change.judge(0.003, scatter, n, df)
+    n, df, error = 4.0, 14, 0.0005
+    of = change.judge(0.003, error, n, df)
     for end in (of["q2.5"], of["q97.5"]):
-        factor = change.log_factor((0.003 - end) / scatter * n**0.5, n, df)
+        factor = change.log_factor((0.003 - end) / error, n, df)
         assert float(factor) == pytest.approx(np.log(20), abs=1e-6)
     assert of["direction"] == "better" and of["q2.5"] > 0
 
@@ -103,7 +103,8 @@ def test_seeds_that_decide_are_those_that_more_runs_with_the_same_gain_need():
     assert of["direction"] == "open" and 0 < more < change.MOST
     for extra, direction in ((more - 1, "open"), (more, "better")):
         count, df = 4 + extra, of["df"] + 2 * extra
-        assert change.judge(of["q50"], of["scatter"], count / 2, df)["direction"] == direction
+        error = of["error"] * (4 / count) ** 0.5
+        assert change.judge(of["q50"], error, count / 2, df)["direction"] == direction
 
 
 def test_other_recipes_tell_the_scatter_unless_theirs_is_another():
@@ -118,6 +119,16 @@ def test_other_recipes_tell_the_scatter_unless_theirs_is_another():
     wild = bs.worth(pd.concat([runs, others["wild"]]), "old")
     assert wild.loc["new", "df"] == 4 and wild.loc["new", "scatter"] == pytest.approx(alone["scatter"])
     assert "Scatters differ by recipe" in " ".join(str(wild).split())
+
+
+def test_a_recipe_that_scatters_more_counts_with_its_own_scatter():
+    rng = np.random.default_rng(8)
+    losses = {"old": 3.28 + 0.001 * rng.standard_normal(12), "new": 3.279 + 0.0016 * rng.standard_normal(4)}
+    runs = pd.concat([pd.DataFrame({"recipe": name, "loss": x}) for name, x in losses.items()])
+    of, sds = bs.worth(runs, "old").iloc[0], {name: x.std(ddof=1) for name, x in losses.items()}
+    pooled = ((11 * sds["old"] ** 2 + 3 * sds["new"] ** 2) / 14) ** 0.5
+    assert sds["new"] > pooled > sds["old"] and of["scatter"] == pytest.approx(pooled) and of["df"] == 14
+    assert of["error"] == pytest.approx((pooled**2 / 12 + sds["new"] ** 2 / 4) ** 0.5)
 
 
 def test_runs_in_flight_count_for_as_much_as_their_forecasts_tell():
@@ -169,6 +180,7 @@ def test_logs_that_have_not_ended_are_forecast(tmp_path):
         (lambda x: x.assign(step=[900, 1000] * 8), {}, 'runs of "new" are at step 900 to 1000'),
         (lambda x: x.rename(columns={"val_loss": "y"}), {}, "no column of losses among.*--column loss=NAME"),
         (lambda x: x.assign(val_loss=[*x["val_loss"][:-1], np.nan]), {}, 'row 16 has no loss in column "val_loss"'),
+        (lambda x: x.assign(recipe=[*x["recipe"][:-1], None]), {}, "row 16 has no recipe"),
         (lambda x: x, {"compute": 1e20}, "leave out compute"),
     ],
 )
