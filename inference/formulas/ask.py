@@ -26,7 +26,8 @@ from ..intervals import QUANTILES, IntervalTable, ends, name_quantiles, printed
 from ..quoted import quote_draws
 from ..standing import graded, standing
 from ..words import plain, probability
-from .answering import Answering, is_better_higher
+from .answering import Answering
+from .best import is_better_higher
 from .question import Question, parse_question
 
 if TYPE_CHECKING:

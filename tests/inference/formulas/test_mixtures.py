@@ -176,7 +176,7 @@ def test_a_sum_that_cannot_be_written_out_is_refused_in_a_line(formula, words):
         ),
         ("best share_*", {"share_code": "much"}, 'mixtures: column "share_code" holds what is no number'),
         ("best share_*", {"share_talk": None}, 'mixtures lacks "share_talk"'),
-        ("best share_*", "no rows", "mixtures has no rows"),
+        ("best share_*", "no rows", "has no rows"),
     ],
 )
 def test_a_question_of_mixtures_that_has_no_answer_is_refused_in_a_line(fit, question, change, words):
