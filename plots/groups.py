@@ -167,7 +167,7 @@ def plot_worth(
 
 def _looks(change):
     """Return the picture of gains after each seed, without the first looks, whose intervals are very wide."""
-    of = {name: change.attrs[name] for name in ("baseline", "by", "source")}
+    of = {name: change.attrs[name] for name in ("baseline", "by", "source", "measure")}
     runs, looks = pd.DataFrame(change.attrs["runs"]), {}
     for count in range(2, runs["recipe"].value_counts().max() + 1):
         with contextlib.suppress(InputError):
@@ -178,13 +178,14 @@ def _looks(change):
         wide = ~(np.ptp(gains, axis=0) <= min(WIDEST * np.ptp(gains[:, -1]), np.finfo(float).max))
         layers += median_and_band([*looks], np.where(wide & [[True], [False], [True]], np.nan, gains), look, name)
     (first, row), *_ = change.iterrows()
+    unit = " nats" if of["measure"] == "loss" else ""
     return Picture(
-        title=f"{first} gains {plain(row, '{:.4f}')} nats on {of['baseline']}; it is better with probability "
+        title=f"{first} gains {plain(row, '{:.4f}')}{unit} on {of['baseline']}; it is better with probability "
         f"{probability(row['p_better'])}",
-        caption="Lines are differences of mean losses after each seed, and bands intervals that hold the true gain at "
+        caption="Lines are differences of means after each seed, and bands intervals that hold the true gain at "
         "all looks together with a probability of 95%.",
         x=Axis("Runs of each"),
-        y=Axis(f"Loss below that of {of['baseline']} (nats)"),
+        y=Axis(f"Gain in {of['measure']} on {of['baseline']}" + (unit and " (nats)")),
         layers=tuple(layers),
         source=f"Data: {of['source']}",
     )

@@ -20,7 +20,7 @@ from scipy.special import logsumexp, softmax
 from ...datasets.fixes import choice
 from ...datasets.kinds.curves import EVALUATED, LOSS
 from ...datasets.kinds.runs import RUNS
-from ...datasets.meaning.names import is_called
+from ...datasets.meaning.names import RISING, is_called
 from ...datasets.printed import PrintedTable, Text, drawn_by
 from ...datasets.reader import as_table
 from ...datasets.wording import listed, plural, quoted, unknown
@@ -97,7 +97,7 @@ class Change(PrintedTable):
     def entries(self):
         """Return the rows as JSON has them, a list of dict."""
         rest = self.table().drop(columns=[LOW, MIDDLE, HIGH]).to_dict("index")
-        of = {"baseline": self.attrs["baseline"]}
+        of = {name: self.attrs[name] for name in ("baseline", "measure")}
         return [{"group": str(name)} | of | {"gain": ends(row)} | rest[name] for name, row in self.iterrows()]
 
     def text(self):
@@ -111,7 +111,7 @@ class Change(PrintedTable):
                 "P(better)": probability(row["p_better"]),
                 "P(no change)": probability(row["p_same"]),
                 "direction": row["direction"],
-                "gain in loss": plain(row, f"{{:.{decimals(row['error'])}f}}"),
+                f"gain in {of['measure']}": plain(row, f"{{:.{decimals(row['error'])}f}}"),
                 "runs": f"{row['seeds']} and {row['baseline_seeds']}",
                 "more to decide": "–" if row["direction"] in ("better", "worse") else more,
             }
@@ -130,7 +130,8 @@ class Change(PrintedTable):
             yield f"Scatters differ by {self.attrs['by']} (p = {unequal:.1g}): each pair is compared by its own"
         else:
             scatter, df = self[["scatter", "df"]].iloc[0]
-            yield f"The scatter is taken as one, {scatter:.2g} nats ({df:g} degrees of freedom), or larger where it is"
+            unit = " nats" if self.attrs["measure"] == "loss" else ""
+            yield f"The scatter is taken as one, {scatter:.2g}{unit} ({df:g} degrees of freedom), or larger where it is"
         if flying := sum(sd > 0 for sd in self.attrs["runs"]["sd"]):
             yield f"{plural(flying, 'run')} in flight count with the errors of their forecasts"
 
@@ -139,6 +140,9 @@ def compare_recipes(source: Any, baseline: str, group=None, until=None, schedule
     """Compare the recipes of a table of one size; see `worth`."""
     table = as_table(source, "columns", () if until is None else CLOCKS)
     label = table.attrs.get("source", "the table")
+    if group is None and baseline in (numbers := table.select_dtypes("number")):  # a column each, a row a seed
+        kept = [name for name in numbers if is_called(name, ["seed", *CLOCKS])]
+        table = table.melt(kept, numbers.columns.drop(kept), "recipe", "loss").dropna(subset="loss")
     by, recipes = _recipes(table, label, baseline, group)
     if baseline not in (names := [*recipes.unique()]):
         raise InputError(f"{label}: {unknown(f'baseline: {by}', baseline, names)}")
@@ -148,10 +152,12 @@ def compare_recipes(source: Any, baseline: str, group=None, until=None, schedule
     if len(names) < 2:
         raise InputError(f"{label}: all runs are of {by} {quoted(baseline)}; give those of another one too")
     loss = _loss(table, label, recipes, until is not None)
-    runs = pd.DataFrame({"recipe": recipes, "loss": table[loss], "sd": 0.0})
+    rises = is_called(loss, RISING) and not LOSS.match(str(loss))
+    runs = pd.DataFrame({"recipe": recipes, "loss": -table[loss] if rises else table[loss], "sd": 0.0})
     if until is not None:
         runs = _ends(table, loss, recipes, until, schedule)
-    return judged(runs.to_dict("list"), baseline=baseline, by=by, source=label)
+    measure = loss if rises else "loss"
+    return judged(runs.to_dict("list"), baseline=baseline, by=by, source=label, measure=measure)
 
 
 def _recipes(table, label, baseline, group):
@@ -181,6 +187,9 @@ def _loss(table, label, recipes, logs):
                 found = f"runs of {quoted(recipe)} are at {name} {of.min():g} to {of.max():g}"
                 raise InputError(f"{label}: {found}; {one_row}, or state where logs end with until (--until)")
     ranks = {name: (name != "loss", not EVALUATED.search(str(name))) for name in numbers if LOSS.match(str(name))}
+    scores = [name for name in numbers if is_called(name, RISING)]
+    if not ranks and not logs and len(scores) == 1:
+        ranks = {scores[0]: ()}
     if not ranks:
         found = f"no column of losses among {listed(table.columns)}"
         raise InputError(f"{label}: {found}; name it with {choice('loss', 'NAME')}")
@@ -212,7 +221,7 @@ def _ends(table, loss, recipes, until, schedule):
     return pd.DataFrame(rows)
 
 
-def judged(runs, *, baseline, by, source):
+def judged(runs, *, baseline, by, source, measure="loss"):
     """Return the result for runs, each with its recipe, its loss and the error of its forecast, 0 once it has ended."""
     table, rows, p = pd.DataFrame(runs), {}, 1.0
     ended = table[table["sd"] == 0]
@@ -241,7 +250,8 @@ def judged(runs, *, baseline, by, source):
         more = more_seeds(gain, error * n**0.5, tuple(seeds.values()), df)
         rows[name] = judge(gain, error, n, df) | seeds | {"more_seeds": more, "scatter": scatter, "df": df}
         rows[name]["error"] = float(error)
-    held = {"runs": runs, "baseline": baseline, "by": by, "source": source, "unequal": p if p < UNEQUAL else None}
+    held = {"runs": runs, "baseline": baseline, "by": by, "source": source, "measure": measure}
+    held["unequal"] = p if p < UNEQUAL else None
     return Change.of(pd.DataFrame.from_dict(rows, orient="index").rename_axis(by), **held)
 
 

@@ -67,6 +67,7 @@ def worth(
     fits : Fit, mapping of str to Fit, or table
         Of a `Grouped` law. Of several, such as one for each choice of what groups share, the first is reported. A
         direction is claimed only if all of them agree. A table is a frame or a file of runs of one size, or of logs.
+        Recipes are named in a column, or have a column of losses each. Without losses the gain is that of a score.
     baseline : str
         Group with which the others are compared.
     compute : float or array_like, shape (compute,), optional

@@ -145,6 +145,19 @@ def test_runs_in_flight_count_for_as_much_as_their_forecasts_tell():
     assert far["error"] == pytest.approx(0.05, rel=0.02)
 
 
+def test_a_column_for_each_recipe_is_the_same_table_and_a_score_gains_as_a_loss_falls():
+    long = table(0.003)
+    wide = long.pivot(index="seed", columns="recipe", values="val_loss").reset_index()
+    same, of = (bs.worth(x, "old").iloc[0] for x in (long, wide))
+    assert same.to_dict() == of.to_dict()
+    score = long.assign(accuracy=1 - long["val_loss"]).drop(columns="val_loss")
+    of = bs.worth(score, "old")
+    assert of["q50"].iloc[0] == pytest.approx(same["q50"]) and of["direction"].iloc[0] == same["direction"]
+    assert "gain in accuracy" in str(of) and "nats" not in str(of) and of.entries()[0]["measure"] == "accuracy"
+    with pytest.raises(bs.InputError, match=r"runs of .* are at step 1 to 8"):
+        bs.worth(wide.rename(columns={"seed": "step"}).assign(step=range(1, len(wide) + 1)), "old")
+
+
 @pytest.mark.filterwarnings("ignore::bayescaling.errors.TableNote")
 def test_logs_that_have_not_ended_are_forecast(tmp_path):
     rng, rows = np.random.default_rng(4), []
