@@ -23,7 +23,7 @@ from ...datasets.kinds.runs import RUNS
 from ...datasets.meaning.names import RISING, is_called
 from ...datasets.printed import PrintedTable, Text, drawn_by
 from ...datasets.reader import as_table
-from ...datasets.wording import listed, plural, quoted, unknown
+from ...datasets.wording import listed, p_value, plural, quoted, unknown
 from ...errors import InputError
 from ..intervals import ends
 from ..words import HIGH, LOW, MIDDLE, decimals, plain, probability
@@ -127,7 +127,7 @@ class Change(PrintedTable):
         )
         yield "Before any run, half of all changes do nothing, and half of the others exceed the scatter of seeds"
         if unequal := self.attrs["unequal"]:
-            yield f"Scatters differ by {self.attrs['by']} (p = {unequal:.1g}): each pair is compared by its own"
+            yield f"Scatters differ by {self.attrs['by']} ({p_value(unequal)}): each pair is compared by its own"
         else:
             scatter, df = self[["scatter", "df"]].iloc[0]
             unit = " nats" if self.attrs["measure"] == "loss" else ""
