@@ -159,7 +159,7 @@ def worth(
             raise InputError("a table is compared at one size: leave out compute, or give a fit of a Grouped law")
         return compare_recipes(fits, str(baseline), group, until, schedule)
     if group is not None or until is not None or schedule is not None:
-        raise InputError("worth compares all groups of a fit; leave out group, until and schedule, which are of a table")
+        raise InputError("worth compares all groups of a fit: leave out group, until and schedule, for tables alone")
     for fit in named.values():
         check_baseline(fit, baseline)
     budgets = positive_numbers(compute, "compute must be positive budgets in FLOP")
