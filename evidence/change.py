@@ -128,13 +128,13 @@ def real_forecasts(parts, seed):
             yield [(x.mean() - seen, np.sqrt(x.var() + (sd**2).mean())) for x, sd, seen in terms] + [(0.0, 0.0)]
 
 
-def of_laws():
+def list_laws():
     """Return laws of the tables of the study."""
     law = bs.laws.Formula("loss ~ mu[track]").suited(bs.load("speedrun_runs"))
     return [(law, bs.load("speedrun_runs")), (bs.laws.Curve(), bs.load("schedule_curves"))]
 
 
-@register("claims about changes at one size: false ones, power, and runs needed", of_laws, seed=1, repeats=400)
+@register("claims about changes at one size: false ones, power, and runs needed", list_laws, seed=1, repeats=400)
 def change(parts, *, seed, repeats):
     """Make all parts."""
     rng, named = np.random.default_rng(seed), recipes()

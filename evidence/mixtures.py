@@ -31,7 +31,7 @@ LEFT_OUT = {"1M": 1e6, "60M": 6e7, "1B": 1e9}
 SCORES = ("rank", "regret", "regret_of_pools", "error")
 
 
-def by_least_squares(x, y):
+def fit_least_squares(x, y):
     """Return what predicts by least squares, linear in shares and their logarithms."""
 
     def features(x):
@@ -41,7 +41,7 @@ def by_least_squares(x, y):
     return lambda x: features(x) @ w
 
 
-def by_trees(x, y):
+def fit_trees(x, y):
     """Return what predicts by histogram trees, with the rounds and the rate of the paper's."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -49,7 +49,7 @@ def by_trees(x, y):
     return trees.fit(x, y).predict
 
 
-RIVALS = {"least squares": by_least_squares, "histogram trees": by_trees}
+RIVALS = {"least squares": fit_least_squares, "histogram trees": fit_trees}
 
 
 def _pools(loss):

@@ -5,9 +5,9 @@ from functools import partial
 import bayescaling as bs
 import numpy as np
 from bayescaling.inference.comparison.scoring import binomial_interval
+from bayescaling.inference.forecasts import PROBABILITIES, straight_line
 from bayescaling.reports.pages.speedruns import page
 from bayescaling.reports.pages.speedruns.records import GAINS, NUMBER, TIME, WAITS, Process
-from scipy import stats
 from study import register, selected
 
 FIRST, LAST = 10, 20  # increments before the first cut, and records of the shorter line
@@ -52,21 +52,14 @@ def _forecast(cut, *, seed, **settings):
     for name, few in (("straight line", cut), (f"straight line of the last {LAST}", LAST)):
         at = {ahead: days[cut] if AHEAD[ahead] is None else AHEAD[ahead] for ahead in due}
         x, y = days[max(0, cut - few) : cut], np.log(rows["minutes"].to_numpy())[-few:]
-        entry[name] = {ahead: _line(x, y, when) for ahead, when in at.items()}
+        entry[name] = {
+            ahead: np.interp(_ends(), PROBABILITIES, straight_line(x, y, when)).tolist() for ahead, when in at.items()
+        }
     return entry
 
 
 def _ends():
     return (1 - LEVEL) / 2, (1 + LEVEL) / 2
-
-
-def _line(x, y, at):
-    """Return the ends of the interval in which least squares has a new row."""
-    design, here = np.column_stack([np.ones(len(x)), x]), np.array([1.0, at])
-    line, *_ = np.linalg.lstsq(design, y, rcond=None)
-    free = len(x) - 2
-    scatter = np.sqrt(((y - design @ line) ** 2).sum() / free * (1 + here @ np.linalg.pinv(design.T @ design) @ here))
-    return (here @ line + scatter * stats.t.ppf(_ends(), free)).tolist()
 
 
 def _scored(entries, name, ahead):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..datasets.kinds.runs import RUNS
 from ..datasets.wording import check_choice
 from ..errors import InputError
-from ..inference.decisions.change import LEVEL, Change, judged
+from ..inference.decisions.change import LEVEL, Gains, judged
 from ..inference.decisions.worth import check_baseline, multipliers
 from ..inference.estimands.allocate import compute_range
 from ..inference.estimands.predict_group import predict_group
@@ -102,7 +102,7 @@ def predict_unseen(fit, quantity, kind, *, seed=None):
 
 @figure
 def plot_worth(
-    fit: Fit | Change,
+    fit: Fit | Gains,
     baseline: str | None = None,
     compute: ArrayLike | None = None,
     *,
@@ -113,7 +113,7 @@ def plot_worth(
 
     Parameters
     ----------
-    fit : Fit or Change
+    fit : Fit or Gains
         Of a `Grouped` law; or what `worth` returned of a table, whose gain is drawn after each seed, in the order of
         its rows.
     baseline : str, optional
@@ -134,7 +134,7 @@ def plot_worth(
     >>> axes.finding[:26]
     'At 3.89e23 FLOP, b is wort'
     """
-    if isinstance(fit, Change):
+    if isinstance(fit, Gains):
         if options or baseline is not None or compute is not None or level != LEVEL:
             raise InputError("what worth returned of a table is drawn as it is; leave out all but fit")
         return _looks(fit)

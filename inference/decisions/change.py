@@ -89,7 +89,7 @@ def more_seeds(gain: float, scatter: float, counts: tuple[int, int], df: float) 
     return int(decides.argmax()) if decides.any() else MOST
 
 
-class Change(PrintedTable):
+class Gains(PrintedTable):
     """What changes of a recipe do at one size, a row each; see `worth`."""
 
     plot = drawn_by("plot_worth")
@@ -136,7 +136,7 @@ class Change(PrintedTable):
             yield f"{plural(flying, 'run')} in flight count with the errors of their forecasts"
 
 
-def compare_recipes(source: Any, baseline: str, group=None, until=None, schedule=None) -> Change:
+def compare_recipes(source: Any, baseline: str, group=None, until=None, schedule=None) -> Gains:
     """Compare the recipes of a table of one size; see `worth`."""
     table = as_table(source, "columns", () if until is None else CLOCKS)
     label = table.attrs.get("source", "the table")
@@ -252,7 +252,7 @@ def judged(runs, *, baseline, by, source, measure="loss"):
         rows[name]["error"] = float(error)
     held = {"runs": runs, "baseline": baseline, "by": by, "source": source, "measure": measure}
     held["unequal"] = p if p < UNEQUAL else None
-    return Change.of(pd.DataFrame.from_dict(rows, orient="index").rename_axis(by), **held)
+    return Gains.of(pd.DataFrame.from_dict(rows, orient="index").rename_axis(by), **held)
 
 
 def _centre(runs, scatter):

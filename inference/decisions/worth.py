@@ -24,7 +24,7 @@ from ..estimands.beyond import check_beyond, difference_of, drift_of
 from ..fitted import Fit, of_kind, place_of, table_named
 from ..quoted import quote_draws
 from ..standing import standing
-from .change import Change, compare_recipes
+from .change import Gains, compare_recipes
 from .curves import LossCurve, crossing
 from .next_run import decided, pairing
 from .price import FLOP_PER_SECOND, UTILISATION, Price
@@ -52,7 +52,7 @@ def worth(
     beyond: str = "drift",
     robust: bool = True,
     **planned: Any,
-) -> Worth | Change:
+) -> Worth | Gains:
     """Compute what a change of the recipe is worth, from a fit of the runs with it and without it, or at one size.
 
     The groups of a `Grouped` law are recipes, such as optimizers or corpora. The compute multiplier m of a group is the

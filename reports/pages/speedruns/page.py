@@ -110,7 +110,7 @@ def numbers(fits, seed):
         "paces": paces,
         "rivals": rivals,
         "second_track": {"records": len(medium) + 1, **intervals.summary(second, ratio=True)},
-        "to_come": {name: _to_come(Process(*of, seed=seed), last) for name, of in pairs.items()},
+        "to_come": {name: _forecast(Process(*of, seed=seed), last) for name, of in pairs.items()},
         "laws": {name: results.check_entries(of) | {"law": of.law.label} for name, of in fits.items()},
         "compared": {kind: of.to_dict("index") for kind, of in compared.items()},
         "shares": shares(),
@@ -118,7 +118,7 @@ def numbers(fits, seed):
     }
 
 
-def _to_come(process, last):
+def _forecast(process, last):
     minutes, number = last["minutes"], int(last["record"]) + 1
     return {
         "halving": intervals.summary(process.months_until(minutes / 2, minutes, number), ratio=True),
